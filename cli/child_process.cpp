@@ -2,6 +2,7 @@
 #include "cli/child_process.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -12,14 +13,17 @@
 #include <cerrno>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
-#include "cli/command_path.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/process_group.hpp"
+#include "cli/values.hpp"
 
 namespace rowlock::cli {
 
@@ -110,17 +114,74 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   _exit(exit_code::not_runnable);
 }
 
+struct process_state {
+  char letter = '?';
+  pid_t group = -1;
+  long threads = 0;
+
+  /// The first thread of a process may have ended before others.
+  [[nodiscard]] bool is_alive() const { return (letter != 'Z' && letter != 'X') || threads > 1; }
+};
+
+/// From `/proc/PID/stat`; none if it cannot be read: the process is gone, or hidden from this user.
+std::optional<process_state> state_in(const std::filesystem::path& file) {
+  std::ifstream opened{file};
+  std::string line;
+  std::getline(opened, line, '\0');
+  // The second field is a name in parentheses, which may contain anything.
+  const auto end_of_name = line.rfind(')');
+  if (end_of_name == std::string::npos) return {};
+  std::istringstream fields{line.substr(end_of_name + 1)};
+  process_state found;
+  std::string unused;
+  fields >> found.letter >> unused >> found.group;
+  constexpr int between_group_and_threads = 14;
+  for (int i = 0; i < between_group_and_threads; ++i) fields >> unused;
+  if (!(fields >> found.threads)) return {};
+  return found;
+}
+
+/// The processes of `group` that have ended and are not reaped; none if another one is alive.
+std::optional<std::set<pid_t>> all_ended(pid_t group) {
+  std::set<pid_t> ended;
+  std::error_code failure;
+  std::filesystem::directory_iterator each{"/proc", failure};
+  for (; !failure && each != std::filesystem::directory_iterator{}; each.increment(failure)) {
+    const auto id = whole_number<pid_t>(each->path().filename().string());
+    const auto state = id ? state_in(each->path() / "stat") : std::nullopt;
+    if (!state || state->group != group) continue;
+    if (state->is_alive()) return std::nullopt;
+    ended.insert(*id);
+  }
+  return ended;
+}
+
 }  // namespace
+
+bool has_living_process(pid_t group) {
+  // A process that starts while /proc is read may be missed. Its parent, which was alive then, has
+  // ended since: so two scans with the same result miss none.
+  constexpr int most_scans = 3;
+  std::set<pid_t> before;
+  for (int scan = 0; scan < most_scans; ++scan) {
+    // EPERM: there are some, all of other users.
+    if (kill(-group, 0) != 0 && errno != EPERM) return false;
+    auto ended = all_ended(group);
+    if (!ended || ended->empty()) return true;
+    if (ended == before) return false;
+    before = *std::move(ended);
+  }
+  return true;
+}
 
 std::vector<std::string> environment_with(const std::vector<std::string>& added) {
   const auto name_of = [](std::string_view variable) {
     return variable.substr(0, variable.find('='));
   };
   std::vector<std::string> all = added;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    bool is_replaced = false;
-    for (const auto& other : added) is_replaced |= name_of(other) == name_of(*variable);
-    if (!is_replaced) all.emplace_back(*variable);
+  for (char** each = environ; *each != nullptr; ++each) {
+    const auto replaces = [&](const auto& other) { return name_of(other) == name_of(*each); };
+    if (std::none_of(added.begin(), added.end(), replaces)) all.emplace_back(*each);
   }
   return all;
 }
@@ -131,17 +192,13 @@ child_process::child_process(const command& to_run, const sigset_t& mask)
   const int made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data());
   link_ = file_descriptor{made == 0 ? ends[0] : -1, "socketpair"};
   const file_descriptor childs_link{ends[1], "socketpair"};
-  start_process(to_run, mask, childs_link.number());
-}
-
-void child_process::start_process(const command& to_run, const sigset_t& mask, int childs_link) {
   start how{.path = to_run.path.c_str(),
             .arguments = pointers_to(to_run.arguments),
             .arguments_of_shell = pointers_to(to_run.arguments),
             .environment = pointers_to(to_run.environment),
             .mask = mask,
             .parent = getpid(),
-            .link = childs_link,
+            .link = childs_link.number(),
             .parents_link = link_.number(),
             .has_own_group = to_run.has_own_group};
   // sh path argument..., for name argument...
@@ -153,12 +210,13 @@ void child_process::start_process(const command& to_run, const sigset_t& mask, i
   if (to_run.has_own_group) prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_ = fork();
   if (pid_ == 0) become(how);
-  if (to_run.has_own_group && pid_ != -1) group_ = pid_;
   if (pid_ == -1) {
-    throw command_error{exit_code::unavailable, name_ + ": the system starts no process for it: " +
-                                                    std::generic_category().message(errno) +
-                                                    "; raise its limit of processes, or of memory"};
+    throw command_error{exit_code::unavailable,
+                        fmt::format("{}: the system starts no process for it: {}; raise its limit "
+                                    "of processes, or of memory",
+                                    name_, std::generic_category().message(errno))};
   }
+  if (to_run.has_own_group) group_ = pid_;
 }
 
 child_process::~child_process() {
@@ -183,9 +241,10 @@ void child_process::require_started() {
   const bool is_of_a_script = reason == ENOENT || reason == EACCES;
   throw command_error{
       exit_code::not_runnable,
-      name_ + ": cannot be run: " + std::generic_category().message(reason) +
-          (is_of_a_script ? "; if it is a script, look at the program that its first line names"
-                          : "")};
+      fmt::format("{}: cannot be run: {}{}", name_, std::generic_category().message(reason),
+                  is_of_a_script
+                      ? "; if it is a script, look at the program that its first line names"
+                      : "")};
 }
 
 std::optional<int> child_process::ended() {

@@ -28,6 +28,17 @@ struct command {
 /// The variables of this process with some added or replaced, as `NAME=value`.
 std::vector<std::string> environment_with(const std::vector<std::string>& added);
 
+/// Whether a live process of `group` is left, of this user or another. A process that has ended and
+/// waits for its parent to reap it does not count: it does nothing, and that parent may never reap
+/// it.
+///
+/// If the kernel shows no process of a group, all of them count. If it shows some and hides others
+/// (hidepid), only those that it shows count.
+///
+/// Cost: a system call when the group is gone; otherwise reads `/proc`, up to three times.
+/// Thread-safe.
+bool has_living_process(pid_t group);
+
 /// A process in the group of this one, or in a group of its own. It has the standard input, output
 /// and error of this process, and the other descriptors that this process inherited. Descriptors
 /// that this process opened are closed in it. When the thread that started it ends, the kernel
@@ -63,7 +74,6 @@ class child_process {
   [[nodiscard]] bool was_sent_too(const signalfd_siginfo& ours) const;
 
  private:
-  void start_process(const command& to_run, const sigset_t& mask, int childs_link);
   void require_started();
 
   std::string name_;

@@ -46,6 +46,7 @@ std::unique_ptr<CLI::App> command_tree(const std::vector<std::string>& command, 
   auto tree = std::make_unique<CLI::App>("Locks that are rows in your SQL database", "rowlock");
   tree->set_version_flag("--version", "rowlock " ROWLOCK_VERSION);
   tree->require_subcommand(1);
+  tree->option_defaults()->always_capture_default();
   tree->footer(program_help);
   add_migrate(*tree, chosen);
   add_doctor(*tree, chosen);
@@ -62,11 +63,16 @@ std::unique_ptr<CLI::App> command_tree(const std::vector<std::string>& command, 
   add_report(*tree, chosen);
 #endif
   add_completion(*tree, chosen);
+  for (auto* const subcommand : tree->get_subcommands({})) {
+    for (auto* const option : subcommand->get_options()) {
+      if (option->get_default_str() == "[]") option->default_str("");  // an empty list is none
+    }
+  }
   return tree;
 }
 
 std::vector<const CLI::App*> subcommands_of(const CLI::App& tree) {
-  return tree.get_subcommands([](const CLI::App* each) { return !each->get_name().empty(); });
+  return tree.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
 }
 
 }  // namespace rowlock::cli

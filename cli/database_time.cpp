@@ -7,67 +7,46 @@
 #include "base/database_time.hpp"
 #include "cli/duration.hpp"
 #include "cli/printable.hpp"
+#include "cli/values.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
 namespace {
 
-/// Takes `digits` digits from the front of `text`; none if there are fewer.
-std::optional<int> take_number(std::string_view& text, std::size_t digits) {
-  if (text.size() < digits) return {};
-  int number = 0;
-  for (const char c : text.substr(0, digits)) {
-    if (c < '0' || c > '9') return {};
-    number = number * 10 + (c - '0');
-  }
-  text.remove_prefix(digits);
-  return number;
-}
-
-bool take(std::string_view& text, std::string_view any_of) {
-  if (text.empty() || any_of.find(text.front()) == std::string_view::npos) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-/// The digits after the second, with their point; zero without them.
-std::optional<std::chrono::microseconds> take_fraction(std::string_view& text) {
-  if (!take(text, ".")) return std::chrono::microseconds{0};
-  int value = 0;
-  int digits = 0;
-  for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; ++digits) {
-    if (digits == 6) return {};
-    value = value * 10 + *take_number(text, 1);
-  }
-  if (digits == 0) return {};
-  for (; digits < 6; ++digits) value *= 10;
-  return std::chrono::microseconds{value};
+/// Whether `text` has a digit for each 0 of `form`, one of "Tt " for each blank, and otherwise the
+/// characters of `form`.
+bool has_form(std::string_view text, std::string_view form) {
+  return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char c, char wanted) {
+    if (wanted == '0') return c >= '0' && c <= '9';
+    return wanted == ' ' ? c == ' ' || c == 'T' || c == 't' : c == wanted;
+  });
 }
 
 }  // namespace
 
 std::optional<database_time> parse_database_time(std::string_view text) {
   using namespace std::chrono;
-  const auto year = take_number(text, 4);
-  if (!year || !take(text, "-")) return {};
-  const auto month = take_number(text, 2);
-  if (!month || !take(text, "-")) return {};
-  const auto day = take_number(text, 2);
-  if (!day || !take(text, " Tt")) return {};
-  const auto hour = take_number(text, 2);
-  if (!hour || !take(text, ":")) return {};
-  const auto minute = take_number(text, 2);
-  if (!minute || !take(text, ":")) return {};
-  const auto second = take_number(text, 2);
-  if (!second) return {};
-  const auto fraction = take_fraction(text);
-  if (!fraction) return {};
-  take(text, "Zz");
-  const year_month_day date{std::chrono::year{*year}, std::chrono::month{unsigned(*month)},
-                            std::chrono::day{unsigned(*day)}};
-  if (!text.empty() || !date.ok() || *hour > 23 || *minute > 59 || *second > 59) return {};
-  return sys_days{date} + hours{*hour} + minutes{*minute} + seconds{*second} + *fraction;
+  constexpr std::string_view form = "0000-00-00 00:00:00.000000";
+  constexpr std::size_t whole_seconds = 19;
+  if (text.size() > whole_seconds && (text.back() == 'Z' || text.back() == 'z')) {
+    text.remove_suffix(1);
+  }
+  // A point is followed by a digit or more.
+  if (text.size() < whole_seconds || text.size() == whole_seconds + 1) return {};
+  if (!has_form(text, form.substr(0, text.size()))) return {};
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    return *whole_number<int>(text.substr(at, digits));
+  };
+  const year_month_day date{year{number(0, 4)}, month(static_cast<unsigned>(number(5, 2))),
+                            day(static_cast<unsigned>(number(8, 2)))};
+  const hours hour{number(11, 2)};
+  const minutes minute{number(14, 2)};
+  const seconds second{number(17, 2)};
+  if (!date.ok() || hour > 23h || minute > 59min || second > 59s) return {};
+  std::string fraction{text.substr(std::min(whole_seconds + 1, text.size()))};
+  fraction.resize(6, '0');
+  return sys_days{date} + hour + minute + second + microseconds{*whole_number<int>(fraction)};
 }
 
 database_time parse_moment(std::string_view option, const std::string& text, database_time now) {
@@ -76,9 +55,10 @@ database_time parse_moment(std::string_view option, const std::string& text, dat
   try {
     return now - parse_duration(option, text);
   } catch (const error&) {
-    throw error{errc::misuse, std::string{option} + " " + printable(text) +
-                                  " is no time: write 30m or 7d (365d at most), which is so long "
-                                  "ago, or a time in UTC like 2026-01-31T12:00:00Z"};
+    throw misuse(
+        "{} {} is no time: write 30m or 7d (365d at most), which is so long ago, or a time in UTC "
+        "like 2026-01-31T12:00:00Z",
+        option, printable(text));
   }
 }
 

@@ -1,7 +1,7 @@
 // Parser of database URLs, and the store for each kind.
 #include "cli/database_url.hpp"
 
-#include <cctype>
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -13,6 +13,8 @@
 namespace rowlock {
 
 namespace {
+
+using engine = database_url::engine;
 
 constexpr std::string_view known_urls =
     "sqlite:///absolute/path, postgresql://..., mysql://user@host/database, libpq keywords such as "
@@ -38,10 +40,7 @@ std::string_view scheme_of(std::string_view text) {
   const auto end = text.find("://");
   if (end == std::string_view::npos) return {};
   const std::string_view scheme = text.substr(0, end);
-  for (const char c : scheme) {
-    if (!is_letter(c)) return {};
-  }
-  return scheme;
+  return std::all_of(scheme.begin(), scheme.end(), is_letter) ? scheme : std::string_view{};
 }
 
 std::string sqlite_path(std::string_view after_scheme) {
@@ -92,14 +91,12 @@ std::unique_ptr<store> open_store(const database_url& url, const table_name& tab
       return now.target();
     };
   }
-  switch (url.which()) {
-    case database_url::engine::sqlite:
-      return std::make_unique<sqlite_store>(url.target(), sqlite_options{.table = table});
-    case database_url::engine::soci:
-      return std::make_unique<soci_store>(
-          url.target(), soci_options{.table = table, .connection_string_now = target_now});
-    case database_url::engine::postgresql:
-      break;
+  if (url.which() == engine::sqlite) {
+    return std::make_unique<sqlite_store>(url.target(), sqlite_options{.table = table});
+  }
+  if (url.which() == engine::soci) {
+    return std::make_unique<soci_store>(
+        url.target(), soci_options{.table = table, .connection_string_now = target_now});
   }
   return std::make_unique<postgres_store>(
       url.target(), postgres_options{.table = table, .connection_string_now = target_now});
@@ -107,38 +104,20 @@ std::unique_ptr<store> open_store(const database_url& url, const table_name& tab
 
 std::vector<migration> migrate(const database_url& url, const table_name& table,
                                history_option history) {
-  switch (url.which()) {
-    case database_url::engine::sqlite:
-      return migrate_sqlite(url.target(), table, history);
-    case database_url::engine::soci:
-      return migrate_soci(url.target(), table, history);
-    case database_url::engine::postgresql:
-      break;
-  }
+  if (url.which() == engine::sqlite) return migrate_sqlite(url.target(), table, history);
+  if (url.which() == engine::soci) return migrate_soci(url.target(), table, history);
   return migrate_postgres(url.target(), table, history);
 }
 
 std::vector<migration> migrations_for(const database_url& url, const table_name& table) {
-  switch (url.which()) {
-    case database_url::engine::sqlite:
-      return sqlite_migrations(table);
-    case database_url::engine::soci:
-      return soci_migrations(url.target(), table);
-    case database_url::engine::postgresql:
-      break;
-  }
+  if (url.which() == engine::sqlite) return sqlite_migrations(table);
+  if (url.which() == engine::soci) return soci_migrations(url.target(), table);
   return postgres_migrations(table);
 }
 
 migration history_for(const database_url& url, const table_name& table) {
-  switch (url.which()) {
-    case database_url::engine::sqlite:
-      return sqlite_history(table);
-    case database_url::engine::soci:
-      return soci_history(url.target(), table);
-    case database_url::engine::postgresql:
-      break;
-  }
+  if (url.which() == engine::sqlite) return sqlite_history(table);
+  if (url.which() == engine::soci) return soci_history(url.target(), table);
   return postgres_history(table);
 }
 

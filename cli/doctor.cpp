@@ -6,16 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/action.hpp"
-#include "cli/cells.hpp"
 #include "cli/checkup.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/exit_timer.hpp"
-#include "cli/finding.hpp"
+#include "cli/options.hpp"
 #include "cli/printable.hpp"
 #include "cli/shown_row.hpp"
-#include "cli/table_options.hpp"
 
 namespace rowlock::cli {
 
@@ -50,10 +48,10 @@ int doctor_now(const doctor_options& options) {
   exit_timer timer{"the database does not answer: ended without the other checks"};
   timer.set(exit_code::unavailable, 2 * time_to_begin_checks);
   const auto rows = open_store(url, table);
-  checkup made{*rows, table.text(), migrations_for(url, table).back().number, time_to_begin_checks};
+  const int needed_schema = migrations_for(url, table).back().number;
   auto worst = check_status::ok;
   auto all = nlohmann::ordered_json::array();
-  made.run([&](const std::string& name, const finding& found) {
+  const auto take = [&](const std::string& name, const finding& found) {
     // A check is skipped after another one has failed, or for lack of time.
     const bool is_bad = found.status == check_status::failed;
     if (is_bad || worst == check_status::ok) worst = found.status;
@@ -62,7 +60,8 @@ int doctor_now(const doctor_options& options) {
     } else {
       std::cout << line_of(name, found) << std::endl;  // a check may take seconds
     }
-  });
+  };
+  check_database(*rows, table.text(), needed_schema, time_to_begin_checks, take);
   if (options.json) {
     print_json({{"ok", worst == check_status::ok}, {"checks", std::move(all)}});
   }

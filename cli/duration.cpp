@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "rowlock/error.hpp"
+#include "cli/values.hpp"
 
 namespace rowlock::cli {
 
@@ -34,48 +34,38 @@ milliseconds parse_duration(std::string_view option, std::string_view text,
   const bool is_negative = text.starts_with('-') && text.find_first_of(digits) == 1;
   const bool is_shown =
       text.size() <= longest_shown && (is_negative || text.find_first_of(digits) == 0);
-  const auto refuse = [&](const std::string& why) {
-    const std::string shown = is_shown ? " '" + std::string{text} + "'" : "";
-    return error{errc::misuse, std::string{option} + shown + ' ' + why};
-  };
-  const std::string wanted =
-      "is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d" +
-      or_else;
-  const std::string too_long = "is longer than 365d";
+  const std::string given = is_shown ? fmt::format("{} '{}'", option, text) : std::string{option};
+  const auto no_duration = misuse(
+      "{} is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d{}",
+      given, or_else);
 
-  if (is_negative) throw refuse("is negative: a duration is zero or more");
+  if (is_negative) throw misuse("{} is negative: a duration is zero or more", given);
   milliseconds::rep number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  if (failure == std::errc::result_out_of_range) throw refuse(too_long);
-  if (failure != std::errc{}) throw refuse(wanted);
+  if (failure == std::errc::result_out_of_range) throw misuse("{} is longer than 365d", given);
+  if (failure != std::errc{}) throw no_duration;
   const std::string_view name{rest, static_cast<std::size_t>(end - rest)};
-  if (name.empty())
-    throw refuse("has no unit: write " + std::string{text} + "s for seconds, or m, h, d");
+  if (name.empty()) {
+    throw misuse("{} has no unit: write {}s for seconds, or m, h, d", given, text);
+  }
   for (const unit& known : units) {
     if (name != known.name) continue;
-    if (number > longest_duration / known.length) throw refuse(too_long);
+    if (number > longest_duration / known.length) throw misuse("{} is longer than 365d", given);
     return number * known.length;
   }
-  throw refuse(wanted);
+  throw no_duration;
 }
 
 std::string show_duration(std::chrono::microseconds shown) {
-  using std::chrono::duration_cast;
-  const std::string sign = shown < std::chrono::microseconds::zero() ? "-" : "";
+  const auto* const sign = shown < std::chrono::microseconds::zero() ? "-" : "";
   const auto size = std::chrono::abs(shown);
-  if (size < std::chrono::minutes{1}) {
-    const auto tenths = duration_cast<milliseconds>(size).count() / 100;
-    return sign + std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + 's';
-  }
-  const auto minutes = duration_cast<std::chrono::minutes>(size);
-  if (minutes < std::chrono::hours{1}) {
-    const auto seconds = duration_cast<std::chrono::seconds>(size - minutes);
-    return sign + std::to_string(minutes.count()) + "m " + std::to_string(seconds.count()) + 's';
-  }
-  const auto hours = duration_cast<std::chrono::hours>(size);
-  return sign + std::to_string(hours.count()) + "h " + std::to_string((minutes - hours).count()) +
-         'm';
+  const auto tenths = size / milliseconds{100};
+  const auto minutes = size / std::chrono::minutes{1};
+  const auto hours = size / std::chrono::hours{1};
+  if (minutes == 0) return fmt::format("{}{}.{}s", sign, tenths / 10, tenths % 10);
+  if (hours == 0) return fmt::format("{}{}m {}s", sign, minutes, tenths / 10 % 60);
+  return fmt::format("{}{}h {}m", sign, hours, minutes % 60);
 }
 
 }  // namespace rowlock::cli

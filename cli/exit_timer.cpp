@@ -1,55 +1,76 @@
-// Time limit for the end of the process.
+// Thread that ends the process at its time limit, and thread that waits for signals.
 #include "cli/exit_timer.hpp"
 
+#include <poll.h>
+
+#include <array>
 #include <utility>
 
 #include "base/threads.hpp"
+#include "cli/exit_codes.hpp"
 #include "cli/say.hpp"
 
 namespace rowlock::cli {
 
-namespace {
-
-using clock = std::chrono::steady_clock;
-
-}  // namespace
-
 exit_timer::exit_timer(std::string message) : message_{std::move(message)} {
-  detail::start_thread("watch the time", [this] { thread_ = std::thread{[this] { run(); }}; });
-}
-
-exit_timer::~exit_timer() {
-  {
-    const std::scoped_lock lock{mutex_};
-    is_over_ = true;
-    changed_.notify_one();
-  }
-  thread_.join();
+  detail::start_thread("watch the time", [this] {
+    thread_ = std::jthread{[this](const std::stop_token& over) { run(over); }};
+  });
 }
 
 void exit_timer::set(int code, std::chrono::milliseconds after) {
+  change(clock::now() + after, code);
+}
+
+void exit_timer::clear() { change(clock::time_point::max(), 0); }
+
+void exit_timer::change(clock::time_point due, int code) {
   const std::scoped_lock lock{mutex_};
+  due_ = due;
   code_ = code;
-  due_ = clock::now() + after;
   changed_.notify_one();
 }
 
-void exit_timer::clear() {
-  const std::scoped_lock lock{mutex_};
-  due_ = clock::time_point::max();
-}
-
-void exit_timer::run() {
+void exit_timer::run(const std::stop_token& over) {
   std::unique_lock lock{mutex_};
-  while (!is_over_) {
-    if (due_ == clock::time_point::max()) {
-      changed_.wait(lock);
-    } else if (clock::now() < due_) {
-      changed_.wait_until(lock, due_);
-    } else {
+  while (!over.stop_requested()) {
+    const auto due = due_;
+    const auto is_changed = [&] { return due_ != due; };
+    if (due == clock::time_point::max()) {
+      changed_.wait(lock, over, is_changed);
+    } else if (!changed_.wait_until(lock, over, due, is_changed) && !over.stop_requested()) {
       say(message_);
       end_process(code_);
     }
+  }
+}
+
+interruptible_wait::interruptible_wait(signal_queue& signals, exit_timer& timer,
+                                       std::stop_source stop, std::optional<int> code)
+    : signals_{signals}, timer_{timer}, stop_{std::move(stop)}, code_{code} {
+  detail::start_thread("listen for signals",
+                       [this] { listener_ = std::thread{[this] { listen(); }}; });
+}
+
+std::optional<int> interruptible_wait::end() {
+  done_.raise();
+  if (listener_.joinable()) listener_.join();
+  return came_;
+}
+
+void interruptible_wait::listen() {
+  std::array<pollfd, 2> events{
+      {{signals_.descriptor(), POLLIN, 0}, {done_.descriptor(), POLLIN, 0}}};
+  for (;;) {
+    poll(events.data(), events.size(), -1);
+    while (const auto came = signals_.next()) {
+      if (came->ssi_signo == SIGCHLD) continue;  // of a process that existed before this one
+      came_ = static_cast<int>(came->ssi_signo);
+      timer_.set(code_.value_or(exit_code::ended_by_signal(*came_)));
+      stop_.request_stop();
+      return;
+    }
+    if (events[1].revents != 0) return;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <system_error>
 
+#include "cli/say.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
@@ -34,6 +35,13 @@ inline std::string cause_of(const error& fault, const std::string& message) {
 inline std::string fault_text(const error& fault) {
   const std::string message = fault_text(fault.what(), fault.code());
   return message + cause_of(fault, message);
+}
+
+/// The message of any fault without passwords, for texts that leave by another way than `say`.
+inline std::string shown_fault(const std::exception& fault) {
+  const auto* const known = dynamic_cast<const error*>(&fault);
+  return without_passwords(known == nullptr ? fault.what()
+                                            : fault_text(known->what(), known->code()));
 }
 
 }  // namespace rowlock::cli

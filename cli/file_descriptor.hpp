@@ -1,7 +1,8 @@
-// Owner of a file descriptor.
+// Owner of a file descriptor, and an event that poll() can wait for.
 #ifndef ROWLOCK_CLI_FILE_DESCRIPTOR_HPP
 #define ROWLOCK_CLI_FILE_DESCRIPTOR_HPP
 
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,6 +41,19 @@ class file_descriptor {
 
  private:
   int number_ = -1;
+};
+
+/// An event that is raised once, for good. Thread-safety: all members may be called from any
+/// thread.
+class wakeup {
+ public:
+  void raise() const noexcept { eventfd_write(event_.number(), 1); }
+
+  /// Readable from the moment it was raised.
+  [[nodiscard]] int descriptor() const noexcept { return event_.number(); }
+
+ private:
+  file_descriptor event_{eventfd(0, EFD_CLOEXEC), "eventfd"};
 };
 
 }  // namespace rowlock::cli

@@ -1,9 +1,11 @@
 // Versions of databases on which the tests of rowlock ran.
-#include "cli/known_versions.hpp"
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+
+#include "cli/checkup.hpp"
 
 namespace rowlock::cli {
 
@@ -28,21 +30,16 @@ const known_product* find(std::string_view product) {
   return found == known_products.end() ? nullptr : found;
 }
 
-version_numbers first_of(const version_numbers& version, std::size_t count) {
-  return {version.begin(),
-          version.begin() + static_cast<std::ptrdiff_t>(std::min(count, version.size()))};
-}
-
 }  // namespace
 
 version_support support_of(std::string_view product, const version_numbers& version) {
   const auto* const known = find(product);
   if (known == nullptr) return version_support::not_run;
   if (version < known->oldest) return version_support::too_old;
-  if (version < known->first || first_of(version, known->last.size()) > known->last) {
-    return version_support::not_run;
-  }
-  return version_support::known;
+  auto compared = version;
+  compared.resize(std::min(version.size(), known->last.size()));
+  const bool is_known = version >= known->first && compared <= known->last;
+  return is_known ? version_support::known : version_support::not_run;
 }
 
 std::string known_versions_of(std::string_view product) {
@@ -54,12 +51,7 @@ std::string known_versions_of(std::string_view product) {
 }
 
 std::string to_text(const version_numbers& version) {
-  std::string text;
-  for (const int number : version) {
-    if (!text.empty()) text += '.';
-    text += std::to_string(number);
-  }
-  return text;
+  return fmt::format("{}", fmt::join(version, "."));
 }
 
 }  // namespace rowlock::cli

@@ -2,25 +2,66 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "cli/action.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/exit_timer.hpp"
-#include "cli/interruptible_wait.hpp"
 #include "cli/locked_command.hpp"
+#include "cli/loss_reporter.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
-#include "cli/term_reporter.hpp"
 #include "rowlock/leader.hpp"
 
 namespace rowlock::cli {
 
 namespace {
+
+/// Prints faults as `fault_reporter` does, and losses that came too late for the command: it had
+/// ended when the release found that the key was gone.
+///
+/// Thread-safety: all members may be called from any thread.
+class term_reporter final : public observer {
+ public:
+  /// The command of the term has ended; `was_said`: its loss has been printed already.
+  void ended(const lease& term, bool was_said) {
+    const std::scoped_lock lock{mutex_};
+    ended_ = term.token();
+    was_said_ = was_said;
+    if (lost_ == ended_ && !was_said_) say(lost_too_soon(term.key()));
+  }
+  /// Whether the term that ended last was lost. Final once the lock_table is gone.
+  [[nodiscard]] bool was_lost() const {
+    const std::scoped_lock lock{mutex_};
+    return ended_ && lost_ == ended_;
+  }
+
+  /// See `fault_reporter`.
+  void stop_with(std::stop_token stop) { faults_.stop_with(std::move(stop)); }
+
+  void acquired(const acquired_event& /*event*/) override { faults_.acquired(); }
+  void renewed(const renewed_event& /*event*/) override { faults_.renewed(); }
+  void lost(const lost_event& event) override {
+    faults_.ended();
+    const std::scoped_lock lock{mutex_};
+    lost_ = event.token;
+    if (lost_ == ended_ && !was_said_) say(lost_too_soon(event.key));
+  }
+  void released(const released_event& /*event*/) override { faults_.ended(); }
+  void fault(const fault_event& event) override { faults_.say_once(event); }
+
+ private:
+  fault_reporter faults_;  // used by the observer's thread only
+  mutable std::mutex mutex_;
+  std::optional<version> ended_;  // guarded by mutex_, as all that follows
+  std::optional<version> lost_;
+  bool was_said_ = false;
+};
 
 /// The terms of one process, and the signals that come before, during and after each.
 class leadership {
@@ -35,8 +76,7 @@ class leadership {
 
   void lead(const lease& term) {
     if (campaign_->end()) return;
-    say("leads " + term.key().type + '/' + term.key().source_id + ", term " +
-        std::to_string(term.token().number));
+    say(fmt::format("leads {}, term {}", in_words(term.key()), term.token().number));
     await_said(std::chrono::milliseconds{100});  // before the output of the command
     const auto end = command_.run(term, signals_);
     reporter_.ended(term, end.was_notified_of_loss);

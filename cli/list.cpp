@@ -1,27 +1,21 @@
 // rowlock list: the held keys, with holder, age, last sign of life and remaining time.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <functional>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "cli/action.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/json_array.hpp"
-#include "cli/list_options.hpp"
-#include "cli/row_table.hpp"
+#include "cli/options.hpp"
 #include "cli/say.hpp"
-#include "cli/shown_row.hpp"
-#include "cli/table_options.hpp"
-#include "cli/terminal_size.hpp"
+#include "cli/screen.hpp"
+#include "cli/text_table.hpp"
+#include "cli/values.hpp"
 
 namespace rowlock::cli {
 
@@ -44,68 +38,17 @@ constexpr size_t usual_limit = 1000;
 /// None: all rows.
 std::optional<size_t> limit_of(const list_command& command, row_order sort) {
   if (!command.limit) return sort == row_order::key ? std::nullopt : std::optional{usual_limit};
-  const std::string_view text{*command.limit};
-  size_t limit = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), limit);
-  if (failure != std::errc{} || rest != text.data() + text.size() || limit == 0) {
-    throw error{errc::misuse, "--limit is no number of rows: write a whole number from 1 on"};
-  }
+  const auto limit = parse_limit(*command.limit, "rows");
   if (sort != row_order::key && limit > largest_page) {
-    throw error{errc::misuse,
-                "--limit is above 10000, which is the most in this order: lower it, "
-                "or leave out --sort"};
+    throw misuse(
+        "--limit is above 10000, which is the most in this order: lower it, or leave out --sort");
   }
   return limit;
 }
 
-class row_printer {
- public:
-  row_printer() = default;
-  row_printer(const row_printer&) = delete;
-  row_printer& operator=(const row_printer&) = delete;
-  virtual ~row_printer() = default;
-
-  virtual void print(const std::vector<row_state>& rows) = 0;
-  virtual void end() = 0;
-};
-
-class table_printer final : public row_printer {
- public:
-  table_printer(const row_table& table, std::string if_empty)
-      : table_{table}, if_empty_{std::move(if_empty)} {}
-
-  void print(const std::vector<row_state>& rows) override {
-    if (rows.empty()) return;
-    const auto lines = table_.lines_of(rows);
-    if (is_empty_) std::cout << table_.heading() << '\n';
-    is_empty_ = false;
-    for (const auto& line : lines) std::cout << line << '\n';
-    std::cout.flush();
-  }
-  void end() override {
-    if (is_empty_) std::cout << if_empty_ << '\n';
-  }
-
- private:
-  row_table table_;
-  std::string if_empty_;
-  bool is_empty_ = true;
-};
-
-class array_printer final : public row_printer {
- public:
-  void print(const std::vector<row_state>& rows) override {
-    for (const auto& row : rows) array_.add(json_of(row));
-  }
-  void end() override { array_.end(); }
-
- private:
-  json_array array_;
-};
-
 /// Prints rows as they come, up to `limit`; whether there are more.
 bool print_rows(store& rows, list_request request, std::optional<size_t> limit,
-                row_printer& printer) {
+                page_printer<row_table>& printer) {
   for (auto left = limit;;) {
     // One more row than is printed says that there are more.
     const bool is_last_page = request.sort != row_order::key || (left && *left < rows_of_a_page);
@@ -124,27 +67,19 @@ int list_now(const list_command& command) {
   const auto request = command.which.request();
   const auto limit = limit_of(command, request.sort);
   const bool has_colors = command.which.has_colors();
-  const auto terminal = size_of_terminal();
   const bool is_filtered = request.type || request.holder || request.state != row_filter::any;
 
   const auto rows = open_store(command.where.database(), table_name{command.where.table});
-  std::unique_ptr<row_printer> printer;
-  if (command.json) {
-    printer = std::make_unique<array_printer>();
-  } else {
-    const auto columns = terminal ? std::optional{terminal->columns} : std::nullopt;
-    printer = std::make_unique<table_printer>(
-        row_table{columns, has_colors}, is_filtered ? "no such key is held" : "no key is held");
-  }
-  const bool has_more = print_rows(*rows, request, limit, *printer);
-  printer->end();
-  std::cout.flush();
+  page_printer printer{row_table{terminal_columns(), has_colors}, command.json};
+  const bool has_more = print_rows(*rows, request, limit, printer);
+  printer.end(is_filtered ? "no such key is held" : "no key is held");
   if (has_more) {
     // The database was asked for no more rows than that.
     const bool is_sure = request.sort == row_order::key || *limit < largest_page;
-    say("these are the first " + std::to_string(*limit) + " by " + word_of(request.sort) +
-        ", and there " + (is_sure ? "are" : "may be") +
-        " more: raise --limit, or choose with --type, --holder or --state");
+    say(fmt::format(
+        "these are the first {} by {}, and there {} more: raise --limit, or choose with --type, "
+        "--holder or --state",
+        *limit, word_of(request.sort), is_sure ? "are" : "may be"));
   }
   return exit_code::success;
 }

@@ -1,13 +1,28 @@
-// Options and start of a command under a lock, for run and lead.
+// Options, start and supervision of a command under a lock, for run and lead.
 #include "cli/locked_command.hpp"
 
-#include <CLI/CLI.hpp>
-#include <memory>
-#include <sstream>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "cli/command_path.hpp"
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <stop_token>
+#include <string_view>
+#include <system_error>
+
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/file_descriptor.hpp"
+#include "cli/say.hpp"
+#include "cli/values.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
@@ -24,10 +39,54 @@ class command_formatter final : public CLI::Formatter {
   }
 };
 
+/// 0, or the errno that says why the file cannot be run.
+int why_not_runnable(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return errno;
+  if (S_ISDIR(found.st_mode)) return EISDIR;
+  return faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+bool is_absence(int reason) { return reason == ENOENT || reason == ENOTDIR; }
+
+[[noreturn]] void refuse_command(const std::string& name, int reason) {
+  if (is_absence(reason)) throw command_error{exit_code::not_found, name + ": command not found"};
+  throw command_error{exit_code::not_runnable,
+                      name + ": cannot be run: " + std::generic_category().message(reason)};
+}
+
+std::string_view search_path() {
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): no thread changes it
+  return path != nullptr ? path : "/usr/bin:/bin";
+}
+
+/// The file that `name` stands for: with a slash in it, itself; otherwise the first executable file
+/// of that name in the folders of PATH. Throws `command_error`.
+std::string find_command(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    const int reason = why_not_runnable(name);
+    if (reason != 0) refuse_command(name, reason);
+    return name;
+  }
+  if (name.empty()) throw command_error{exit_code::not_found, "the name of the command is empty"};
+  int reason = ENOENT;
+  std::string_view folders = search_path();
+  for (;;) {
+    const auto end = folders.find(':');
+    const std::string_view folder = folders.substr(0, end);
+    std::string path = (folder.empty() ? "." : std::string{folder}) + '/' + name;
+    const int why_not = why_not_runnable(path);
+    if (why_not == 0) return path;
+    // A file of that name that cannot be run is a better reason than no file. A folder is not.
+    if (!is_absence(why_not) && why_not != EISDIR) reason = why_not;
+    if (end == std::string_view::npos) refuse_command(name, reason);
+    folders.remove_prefix(end + 1);
+  }
+}
+
 command to_command(const std::vector<std::string>& arguments, bool has_own_group) {
   if (arguments.empty()) {
-    throw error{errc::misuse,
-                "no command to run: write it after --, as in ... -- sync-invoices -v"};
+    throw misuse("no command to run: write it after --, as in ... -- sync-invoices -v");
   }
   return {.path = find_command(arguments.front()),
           .arguments = arguments,
@@ -39,19 +98,74 @@ lock_options to_locking(const locked_command_options& options) {
   lock_options locking{.ttl = parse_duration("--ttl", options.ttl), .holder = options.holder};
   locking.durable_release = options.durable_release;
   if (locking.ttl <= locking.margin) {
-    throw error{errc::misuse, "--ttl " + options.ttl + " is too short: write more than " +
-                                  std::to_string(locking.margin.count()) +
-                                  "ms, which is how long before its end the key counts as lost"};
+    throw misuse(
+        "--ttl {} is too short: write more than {}ms, which is how long before its end the key "
+        "counts as lost",
+        options.ttl, locking.margin.count());
   }
   if (options.at_most) locking.at_most = parse_duration("--at-most", *options.at_most);
   if (locking.at_most && *locking.at_most < locking.ttl) {
-    throw error{errc::misuse, "--at-most " + *options.at_most +
-                                  " is shorter than the lease, which is not ended before its "
-                                  "--ttl of " +
-                                  options.ttl + ": write " + options.ttl +
-                                  " or more, or a shorter --ttl"};
+    throw misuse(
+        "--at-most {} is shorter than the lease, which is not ended before its --ttl of {}: write "
+        "{} or more, or a shorter --ttl",
+        *options.at_most, options.ttl, options.ttl);
   }
   return locking;
+}
+
+/// SIGTERM, and SIGKILL after the grace time, for a command whose lease is lost.
+class eviction {
+ public:
+  eviction(const child_process& evicted, std::chrono::milliseconds grace)
+      : evicted_{evicted}, grace_{grace} {}
+
+  [[nodiscard]] bool has_begun() const { return step_ != step::none; }
+
+  void begin(const std::string& sent_because) {
+    step_ = step::requested;
+    kill_at_ = boot_clock::now() + grace_;
+    evicted_.send(SIGTERM);
+    say(sent_because + " SIGTERM, SIGKILL follows in " + show_duration(grace_));
+  }
+
+  void go_on() {
+    if (step_ != step::requested || boot_clock::now() < kill_at_) return;
+    step_ = step::forced;
+    evicted_.send(SIGKILL);
+  }
+
+  /// For poll(): milliseconds until there is something to do, -1 for never.
+  [[nodiscard]] int timeout() const {
+    if (step_ != step::requested) return -1;
+    using std::chrono::milliseconds;
+    const auto left = std::chrono::ceil<milliseconds>(kill_at_ - boot_clock::now()).count();
+    return static_cast<int>(
+        std::clamp<milliseconds::rep>(left, 0, std::numeric_limits<int>::max()));
+  }
+
+ private:
+  enum class step { none, requested, forced };
+
+  const child_process& evicted_;
+  const std::chrono::milliseconds grace_;
+  step step_ = step::none;
+  boot_clock::time_point kill_at_;
+};
+
+bool requests_end(const signalfd_siginfo& came) {
+  return came.ssi_signo != SIGCHLD && came.ssi_signo != SIGHUP;
+}
+
+/// True if one of them requests the end. The command stops and continues with this process: a
+/// stopped process renews no lease, so its command must not run on.
+bool pass_on(signal_queue& signals, const child_process& child) {
+  bool is_end_requested = false;
+  while (const auto came = signals.next([&](int number) { child.send(number); })) {
+    if (requests_end(*came)) is_end_requested = true;
+    if (came->ssi_signo == SIGCHLD || child.was_sent_too(*came)) continue;
+    child.send(static_cast<int>(came->ssi_signo));
+  }
+  return is_end_requested;
 }
 
 }  // namespace
@@ -60,20 +174,17 @@ void locked_command_options::add_to(CLI::App& subcommand) {
   where.add_to(subcommand);
   which.add_to(subcommand);
   subcommand.add_option("--ttl", ttl, "How long the key stays taken after this process dies")
-      ->type_name("DURATION")
-      ->capture_default_str();
+      ->type_name("DURATION");
   subcommand
       .add_option("--at-most", at_most,
                   "Stop renewing after this long, so that a command that hangs loses the key")
       ->type_name("DURATION");
   subcommand.add_option("--grace", grace, "From SIGTERM to SIGKILL when the key was lost")
-      ->type_name("DURATION")
-      ->capture_default_str();
+      ->type_name("DURATION");
   subcommand.add_option("--holder", holder, "A label for people; host:pid if not given")
       ->type_name("LABEL");
   subcommand.add_option("--lost-exit-code", lost_exit_code, "The exit code when the key was lost")
-      ->type_name("CODE")
-      ->capture_default_str();
+      ->type_name("CODE");
   subcommand.add_flag("--durable-release", durable_release,
                       "Have the release wait for the disk, so that no crash undoes it");
   subcommand.add_flag("--process-group", process_group,
@@ -86,14 +197,58 @@ bool takes_a_command(const CLI::App& subcommand) {
 }
 
 std::string lost_too_soon(const lock_key& key) {
-  std::ostringstream message;
-  message << key << " was lost before the command ended: others may have run at the same time";
-  return message.str();
+  return in_words(key) + " was lost before the command ended: others may have run at the same time";
 }
 
 std::string no_answer(const locked_command_options& options) {
   return "the database does not answer: ended without it; if " + options.which.in_words() +
          " is ours, it frees itself within " + options.ttl;
+}
+
+command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
+                      std::chrono::milliseconds grace) {
+  const wakeup lost;  // before the command: the system may refuse it
+  child_process child{to_run, signals.original_mask()};
+  // A signal of the terminal may have come before the process existed, so it did not get it. Later
+  // signals reach it too.
+  while (const auto came = signals.next()) {
+    if (came->ssi_signo != SIGCHLD) {
+      return {exit_code::ended_by_signal(static_cast<int>(came->ssi_signo)), true, false};
+    }
+  }
+  // The database, or a reader of messages, may have taken longer than the ttl.
+  if (!held.is_valid()) return {exit_code::ended_by_signal(SIGTERM), false, true};
+  child.begin();
+
+  const std::stop_callback on_loss{held.lost(), [&lost] { lost.raise(); }};
+  eviction evicted{child, grace};
+  std::array<pollfd, 2> events{{{signals.descriptor(), POLLIN, 0}, {lost.descriptor(), POLLIN, 0}}};
+  bool is_end_requested = false;
+  bool was_lost = false;
+  for (;;) {
+    const auto code = child.ended();
+    if (code) {
+      if (!child.has_left_others()) return {*code, is_end_requested, was_lost};
+      if (!evicted.has_begun()) {
+        evicted.begin("the command has ended, but not all that it has started: sent that");
+      }
+    }
+    // No signal reports the end of a process left behind whose parent is in another group.
+    constexpr int until_next_look = 100;  // milliseconds
+    const int timeout = code ? until_next_look : evicted.timeout();
+    if (poll(events.data(), events.size(), timeout) == -1 && errno != EINTR) {
+      throw std::system_error{errno, std::generic_category(), "poll"};
+    }
+    if (pass_on(signals, child)) is_end_requested = true;
+    if (events[1].revents != 0) {
+      events[1].fd = -1;  // seen: poll() ignores it from now on
+      was_lost = true;
+      if (!evicted.has_begun()) {
+        evicted.begin("lost " + in_words(held.key()) + " while the command was running: sent it");
+      }
+    }
+    evicted.go_on();
+  }
 }
 
 locked_command::locked_command(const locked_command_options& options,

@@ -1,4 +1,4 @@
-// A command that needs a key: its options and its start, for run and lead.
+// A command that needs a key: its options, its start and its supervision, for run and lead.
 #ifndef ROWLOCK_CLI_LOCKED_COMMAND_HPP
 #define ROWLOCK_CLI_LOCKED_COMMAND_HPP
 
@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "cli/child_process.hpp"
-#include "cli/key_options.hpp"
+#include "cli/options.hpp"
 #include "cli/signal_queue.hpp"
-#include "cli/supervise.hpp"
-#include "cli/table_options.hpp"
+#include "rowlock/lease.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock::cli {
@@ -43,6 +42,22 @@ std::string no_answer(const locked_command_options& options);
 struct failed_command {
   int exit_code;
 };
+
+struct command_end {
+  /// The exit code of the command, or 128 + n when signal n ended it or came before it began.
+  int exit_code;
+  /// SIGINT, SIGTERM or SIGQUIT came to this process. (Many programs read their settings on
+  /// SIGHUP.)
+  bool was_end_requested;
+  /// The lease was lost before the command had ended, and a message has reported that.
+  bool was_notified_of_loss;
+};
+
+/// Passes signals on to the command. When the lease is lost it prints a message, sends SIGTERM, and
+/// SIGKILL after `grace`. If the command has a process group of its own and leaves processes in it,
+/// they get the same. The call then waits until they are gone. Throws `command_error`.
+command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
+                      std::chrono::milliseconds grace);
 
 class locked_command {
  public:

@@ -1,15 +1,55 @@
-// Messages about a lost key and its reason.
+// Messages about faults, each printed once, and about a lost key.
 #include "cli/loss_reporter.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <exception>
-#include <sstream>
 
 #include "cli/duration.hpp"
 #include "cli/fault_text.hpp"
 #include "cli/say.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
+
+namespace {
+
+constexpr std::size_t most_said = 20;
+
+bool will_pass(const fault_event& event) {
+  return event.code == errc::unavailable || event.code == errc::outcome_unknown;
+}
+
+}  // namespace
+
+void fault_reporter::acquired() noexcept {
+  said_.clear();
+  holds_ = true;
+}
+
+void fault_reporter::say_once(const fault_event& event) {
+  // A renewal that was under way when the lease ended is not retried, and changes nothing.
+  if (event.operation == fault_operation::renew && !holds_) return;
+  // It ends the command, and is its last message.
+  if (event.operation == fault_operation::acquire && !will_pass(event)) return;
+  const auto line = fault_text(event.text, event.code) + what_follows(event);
+  const bool is_release = event.operation == fault_operation::release;
+  if (said_.size() == most_said) return;
+  if (said_.insert(is_release ? std::string{} : line).second) say(line);
+}
+
+bool fault_reporter::is_tried_again(const fault_event& event) const {
+  if (event.operation == fault_operation::renew) return true;
+  return will_pass(event) && !stop_.stop_requested();
+}
+
+std::string fault_reporter::what_follows(const fault_event& event) const {
+  if (event.operation == fault_operation::release) {
+    return "; if no later try releases the key, it frees itself at the end of its ttl";
+  }
+  return is_tried_again(event) ? "; trying again" : "";
+}
 
 void loss_reporter::await_reason() {
   std::unique_lock lock{mutex_};
@@ -47,11 +87,8 @@ void loss_reporter::fault(const fault_event& event) {
 
 void loss_reporter::lost(const lost_event& event) {
   faults_.ended();
-  std::ostringstream reason;
-  reason << event.key << " was lost: "
-         << (event.reason == loss_reason::taken_away ? why_taken(event.key)
-                                                     : why_run_out(event.held));
-  say(reason.str());
+  say(in_words(event.key) + " was lost: " +
+      (event.reason == loss_reason::taken_away ? why_taken(event.key) : why_run_out(event.held)));
   const std::scoped_lock lock{mutex_};
   is_said_ = true;
   was_said_.notify_all();
@@ -65,11 +102,10 @@ std::string loss_reporter::why_taken(const lock_key& key) {
     return "it was taken away";
   }
   if (!row) return "its row is gone: it was deleted, or an older table was put back";
-  std::string reason = "it was taken away; ";
+  std::string reason = "it was taken away; it has no holder now";
   if (row->owned) {
-    reason += row->holder + " has it since " + row->acquired_at + " UTC";
-  } else {
-    reason += "it has no holder now";
+    reason =
+        fmt::format("it was taken away; {} has it since {} UTC", row->holder, row->acquired_at);
   }
   const std::scoped_lock lock{mutex_};
   if (!row->force_reason.empty() && row->force_reason != former_force_reason_) {
@@ -79,20 +115,23 @@ std::string loss_reporter::why_taken(const lock_key& key) {
 }
 
 std::string loss_reporter::why_run_out(std::chrono::microseconds held) const {
-  const auto since =
-      std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - renewed_at_);
-  const auto ago = show_duration(since) + " ago";
+  const auto until_now = [](boot_clock::time_point since) {
+    return show_duration(
+        std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - since));
+  };
+  const auto silence = until_now(renewed_at_);
   if (at_most_ && held >= *at_most_) return "--at-most " + show_duration(*at_most_) + " is over";
   if (const auto locked_since = rows_.locked_since()) {
-    const auto locked_for =
-        std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - *locked_since);
-    return "another transaction has had its row locked for " + show_duration(locked_for) +
-           " or longer; it was renewed last " + ago;
+    return fmt::format(
+        "another transaction has had its row locked for {} or longer; it was renewed last {} ago",
+        until_now(*locked_since), silence);
   }
-  if (!last_fault_.empty())
-    return "it was not renewed in the last " + show_duration(since) + ": " + last_fault_;
-  return "no renewal was answered in the last " + show_duration(since) +
-         "; the database is silent, or this process was stopped";
+  if (!last_fault_.empty()) {
+    return fmt::format("it was not renewed in the last {}: {}", silence, last_fault_);
+  }
+  return fmt::format(
+      "no renewal was answered in the last {}; the database is silent, or this process was stopped",
+      silence);
 }
 
 }  // namespace rowlock::cli

@@ -12,22 +12,20 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/action.hpp"
-#include "cli/choice.hpp"
-#include "cli/command_path.hpp"
 #include "cli/command_tree.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/fault_text.hpp"
 #include "cli/locked_command.hpp"
 #include "cli/say.hpp"
+#include "cli/values.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
 namespace {
 
-/// The first argument if it looks like a subcommand and is none. Otherwise empty: it may be a URL
-/// with a password.
+/// The message if the first argument looks like a subcommand and is none. Otherwise empty: it may
+/// be a URL with a password.
 std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || !app.get_subcommands().empty()) return {};
   const std::string& first = arguments.front();
@@ -35,18 +33,17 @@ std::string unknown_subcommand(const CLI::App& app, const std::vector<std::strin
   const bool is_word =
       !first.empty() && first.size() <= longest_shown &&
       std::all_of(first.begin(), first.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-  return is_word ? first : "";
-}
-
-std::string what_to_write(const CLI::App& app, [[maybe_unused]] const std::string& unknown) {
+  if (!is_word) return {};
 #ifndef ROWLOCK_WEB
-  if (unknown == "serve" || unknown == "report") {
-    return " as it was built: build it with the CMake option ROWLOCK_WEB";
+  if (first == "serve" || first == "report") {
+    return first +
+           " is not a command of rowlock as it was built: build it with the CMake option "
+           "ROWLOCK_WEB";
   }
 #endif
   std::vector<std::string> names;
   for (const auto* subcommand : subcommands_of(app)) names.push_back(subcommand->get_name());
-  return ": write " + one_of(names);
+  return fmt::format("{} is not a command of rowlock: write {}", first, one_of(names));
 }
 
 int wrong_usage(const CLI::App& app, const std::string& what) {
@@ -83,10 +80,7 @@ std::string what_is_extra(const CLI::App& app, bool is_command_missing) {
 /// What is required may be missing because it is mistyped.
 std::string what_is_missing(const CLI::App& app, const std::vector<std::string>& arguments,
                             bool is_command_missing, const CLI::RequiredError& missing) {
-  const auto subcommand = unknown_subcommand(app, arguments);
-  if (!subcommand.empty()) {
-    return subcommand + " is not a command of rowlock" + what_to_write(app, subcommand);
-  }
+  if (auto unknown = unknown_subcommand(app, arguments); !unknown.empty()) return unknown;
   return unknown_option(app).empty() ? missing.what() : what_is_extra(app, is_command_missing);
 }
 
@@ -155,7 +149,7 @@ int run_main(std::vector<std::string> arguments) {
     return wrong_usage(app, "an option that takes no value was given one");
   } catch (const CLI::RequiredError& missing) {
     return wrong_usage(app, what_is_missing(app, given, command.empty(), missing));
-  } catch (const CLI::ExcludesError& both) {
+  } catch (const CLI::ExcludesError& both) {  // --down excludes --format
     return wrong_usage(app, replaced(both.what(), " excludes ", " cannot be given with "));
   } catch (const CLI::ArgumentMismatch& missing) {  // --ttl: 1 required DURATION missing
     const std::string text = missing.what();

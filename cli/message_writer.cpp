@@ -1,6 +1,7 @@
 // Thread that writes lines.
 #include "cli/message_writer.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -44,11 +45,35 @@ struct message_writer::queue {
   bool is_over = false;
 
   [[nodiscard]] bool is_empty() const { return lines.empty() && dropped == 0; }
+
+  /// The thread of the writer.
+  void write_to(int descriptor) {
+    std::unique_lock lock{mutex};
+    for (;;) {
+      changed.wait(lock, [this] { return !is_empty() || is_over; });
+      if (is_empty()) return;
+      std::string line;
+      if (lines.empty()) {
+        line =
+            fmt::format("rowlock: {} messages were dropped: nothing has read the standard error\n",
+                        std::exchange(dropped, 0));
+      } else {
+        line = std::move(lines.front());
+        lines.pop_front();
+      }
+      is_writing = true;
+      lock.unlock();
+      write_all(descriptor, line);
+      lock.lock();
+      is_writing = false;
+      changed.notify_all();
+    }
+  }
 };
 
 message_writer::message_writer(int descriptor) : queue_{std::make_shared<queue>()} {
   detail::start_thread("write messages", [this, descriptor] {
-    std::thread{[waiting = queue_, descriptor] { run(*waiting, descriptor); }}.detach();
+    std::thread{[waiting = queue_, descriptor] { waiting->write_to(descriptor); }}.detach();
   });
 }
 
@@ -73,28 +98,6 @@ void message_writer::await_end(std::chrono::milliseconds limit) {
   std::unique_lock lock{queue_->mutex};
   queue_->changed.wait_for(lock, limit,
                            [this] { return queue_->is_empty() && !queue_->is_writing; });
-}
-
-void message_writer::run(queue& waiting, int descriptor) {
-  std::unique_lock lock{waiting.mutex};
-  for (;;) {
-    waiting.changed.wait(lock, [&] { return !waiting.is_empty() || waiting.is_over; });
-    if (waiting.is_empty()) return;
-    std::string line;
-    if (waiting.lines.empty()) {
-      line = "rowlock: " + std::to_string(std::exchange(waiting.dropped, 0)) +
-             " messages were dropped: nothing has read the standard error\n";
-    } else {
-      line = std::move(waiting.lines.front());
-      waiting.lines.pop_front();
-    }
-    waiting.is_writing = true;
-    lock.unlock();
-    write_all(descriptor, line);
-    lock.lock();
-    waiting.is_writing = false;
-    waiting.changed.notify_all();
-  }
 }
 
 }  // namespace rowlock::cli

@@ -37,8 +37,6 @@ class message_writer {
  private:
   struct queue;
 
-  static void run(queue& waiting, int descriptor);
-
   std::shared_ptr<queue> queue_;  // shared with the thread, which may block in a write for ever
 };
 

@@ -1,23 +1,26 @@
 // rowlock migrate: brings a database to the schema version of this command, or prints the SQL.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iomanip>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
-#include "cli/action.hpp"
-#include "cli/choice.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/migration_folder.hpp"
-#include "cli/new_folder.hpp"
+#include "cli/options.hpp"
 #include "cli/printable.hpp"
 #include "cli/say.hpp"
-#include "cli/statement_ends.hpp"
-#include "cli/table_options.hpp"
+#include "cli/values.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
@@ -51,12 +54,57 @@ void print_sql(const migrate_options& options, const database_url& url, const ta
   std::cout << (is_for_mysql ? for_clients(sql) : sql) << '\n';
 }
 
+[[noreturn]] void refuse_output(const std::string& folder, const std::error_code& why) {
+  throw command_error{exit_code::output_failed,
+                      "--output " + folder + " cannot be written: " + why.message() +
+                          "; name a folder whose parent exists and may be written"};
+}
+
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream out{file, std::ios::binary};
+  out << text;
+  out.close();
+  if (!out) {
+    throw std::filesystem::filesystem_error{"write", file, {errno, std::generic_category()}};
+  }
+}
+
+/// Creates `folder` with all `files` or none of them. Its parent has to exist.
+///
+/// Throws `error` (misuse) if there is something of this name already, which is left as it is, and
+/// `command_error` (74) when the folder cannot be written.
+void write_new_folder(const std::string& folder, const std::vector<text_file>& files) {
+  if (folder.empty()) throw misuse("--output has no name: name a new folder");
+  auto target = std::filesystem::path{folder}.lexically_normal();
+  if (!target.has_filename()) target = target.parent_path();  // ended in a slash
+  std::error_code failure;
+  if (std::filesystem::exists(std::filesystem::symlink_status(target, failure))) {
+    throw misuse(
+        "--output {} exists already, and nothing in it is overwritten: name a folder that does not "
+        "exist",
+        folder);
+  }
+  // A folder beside it, so that a rename can move the files.
+  const auto staged = fmt::format("{}.tmp{}", target.string(), getpid());
+  if (!std::filesystem::create_directory(staged, failure)) {
+    refuse_output(folder, failure ? failure : std::make_error_code(std::errc::file_exists));
+  }
+  try {
+    for (const auto& each : files) write_file(staged / std::filesystem::path{each.path}, each.text);
+    std::filesystem::rename(staged, target);
+  } catch (const std::filesystem::filesystem_error& fault) {
+    std::filesystem::remove_all(staged, failure);
+    refuse_output(folder, fault.code());
+  }
+}
+
 void write_folder(const migrate_options& options, const database_url& url, const table_name& table,
-                  migration_format format) {
+                  folder_maker& folder_of) {
   migration_series series{
       .language = language_of(url), .table = table, .steps = migrations_for(url, table)};
   if (options.history() == history_option::with) series.steps.push_back(history_for(url, table));
-  const auto folder = folder_of(format, series, *options.output);
+  const auto folder = folder_of(series, *options.output);
   write_new_folder(*options.output, folder.files);
   std::cout << "wrote " << printable(*options.output) << '\n';
   for (const auto& each : folder.files) std::cout << "  " << each.path << '\n';
@@ -64,14 +112,13 @@ void write_folder(const migrate_options& options, const database_url& url, const
 }
 
 void print(const migrate_options& options, const database_url& url, const table_name& table) {
-  const auto format = chosen_of("--format", options.format.value_or("plain"), migration_formats);
+  auto* const maker = chosen_of("--format", options.format.value_or("plain"), migration_formats);
   if (!options.output) {
-    if (format == migration_format::plain) return print_sql(options, url, table);
-    throw error{errc::misuse,
-                "--format " + *options.format + " writes files: name a new folder with --output"};
+    if (maker == plain_folder) return print_sql(options, url, table);
+    throw misuse("--format {} writes files: name a new folder with --output", *options.format);
   }
   hide_passwords_of(*options.output);  // if a URL was written in its place
-  write_folder(options, url, table, format);
+  write_folder(options, url, table, *maker);
 }
 
 int migrate_now(const migrate_options& options) {
@@ -90,8 +137,7 @@ int migrate_now(const migrate_options& options) {
                 << '\n';
       continue;
     }
-    std::cout << "applied " << std::setw(3) << std::setfill('0') << step.number << ' ' << step.name
-              << '\n';
+    std::cout << fmt::format("applied {:03} {}\n", step.number, step.name);
   }
   if (applied.empty()) {
     std::cout << "nothing to do: schema version " << migrations_for(url, table).back().number

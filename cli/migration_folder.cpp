@@ -1,14 +1,14 @@
 // Folders of migrations, as Flyway, Sqitch, golang-migrate, Liquibase and dbmate take them.
 #include "cli/migration_folder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iomanip>
 #include <sstream>
 
 #include "cli/shell_text.hpp"
-#include "cli/statement_ends.hpp"
 
 namespace rowlock::cli {
 
@@ -22,12 +22,6 @@ std::string in_shell(const std::string& path) {
   return in_shell_quotes(path);
 }
 
-std::string with_digits(std::size_t number, int digits) {
-  std::ostringstream text;
-  text << std::setw(digits) << std::setfill('0') << number;
-  return text.str();
-}
-
 bool is_history(const migration& step) { return step.number == 0; }
 
 /// Among the changes of an application `history` alone would say too little.
@@ -37,8 +31,7 @@ std::string name_among_others(const migration& step) {
 
 /// As the files of `migrations` are named.
 std::string name_of_file(const migration& step) {
-  return is_history(step) ? step.name
-                          : with_digits(static_cast<std::size_t>(step.number), 3) + '_' + step.name;
+  return is_history(step) ? step.name : fmt::format("{:03}_{}", step.number, step.name);
 }
 
 /// MariaDB and MySQL commit at each statement, and the files say so.
@@ -68,6 +61,67 @@ std::string client_command(sql_language language, const std::vector<std::string>
   return "psql -1 -v ON_ERROR_STOP=1" + each(" -f ") + " DATABASE";
 }
 
+/// `sql` with `//` on a line of its own after each statement, instead of the semicolon.
+std::string with_delimiter_lines(const std::string& sql) {
+  std::istringstream lines{sql};
+  std::string rewritten;
+  bool is_in_trigger = false;
+  for (std::string line; std::getline(lines, line);) {
+    const auto text =
+        std::string_view{line}.substr(std::min(line.find_first_not_of(' '), line.size()));
+    if (text.starts_with("CREATE TRIGGER")) is_in_trigger = true;
+    if (line == "END;") is_in_trigger = false;
+    const bool ends = !is_in_trigger && text.ends_with(';') && !text.starts_with("--");
+    if (ends && line != "END;") line.pop_back();
+    rewritten += line + '\n';
+    if (ends) rewritten += "//\n";
+  }
+  return rewritten;
+}
+
+std::string in_rollback(const std::string& sql) {
+  std::istringstream lines{sql};
+  std::string commented;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) commented += "--rollback " + line + '\n';
+  }
+  return commented;
+}
+
+/// Names of projects are unique in a database.
+std::string sqitch_project(const table_name& table) {
+  if (table.text() == table_name{}.text()) return "rowlock";
+  std::string name = "rowlock-" + table.text();
+  std::replace(name.begin(), name.end(), '.', '-');
+  return name;
+}
+
+}  // namespace
+
+std::string for_clients(std::string sql) {
+  constexpr std::string_view begin = "\nCREATE TRIGGER";
+  constexpr std::string_view end = "\nEND;\n";
+  for (auto at = sql.find(begin); at != std::string::npos; at = sql.find(begin, at)) {
+    constexpr std::string_view before = "\nDELIMITER //";
+    constexpr std::string_view after = "\nEND//\nDELIMITER ;\n";
+    const auto last = sql.find(end, at);
+    if (last == std::string::npos) break;
+    sql.replace(last, end.size(), after);
+    sql.insert(at, before);
+    at += before.size() + begin.size();
+  }
+  return sql;
+}
+
+sql_language language_of(const database_url& url) {
+  if (url.which() == database_url::engine::sqlite) return sql_language::sqlite;
+  if (url.which() == database_url::engine::soci) {
+    if (url.target().starts_with("mysql:")) return sql_language::mysql;
+    if (url.target().starts_with("sqlite3:")) return sql_language::sqlite;
+  }
+  return sql_language::postgresql;
+}
+
 migration_folder plain_folder(const migration_series& series, const std::string& path) {
   migration_folder folder;
   std::vector<std::string> ups;
@@ -75,7 +129,7 @@ migration_folder plain_folder(const migration_series& series, const std::string&
     const auto name = name_of_file(step);
     folder.files.push_back({name + ".up.sql", for_tool_with_client(series, step.up)});
     folder.files.push_back({name + ".down.sql", for_tool_with_client(series, step.down)});
-    ups.push_back(std::string{path}.append("/").append(name).append(".up.sql"));
+    ups.push_back(fmt::format("{}/{}.up.sql", path, name));
   }
   folder.next = client_command(series.language, ups);
   return folder;
@@ -87,7 +141,7 @@ migration_folder flyway_folder(const migration_series& series, const std::string
   migration_folder folder;
   std::size_t version = 0;
   for (const auto& step : series.steps) {
-    const auto name = std::to_string(++version) + "__" + name_among_others(step) + ".sql";
+    const auto name = fmt::format("{}__{}.sql", ++version, name_among_others(step));
     folder.files.push_back({'V' + name, head + for_tool_with_client(series, step.up)});
     folder.files.push_back({'U' + name, head + for_tool_with_client(series, step.down)});
   }
@@ -96,30 +150,24 @@ migration_folder flyway_folder(const migration_series& series, const std::string
 }
 
 migration_folder golang_migrate_folder(const migration_series& series, const std::string& path) {
-  std::string head;
-  switch (series.language) {
-    case sql_language::postgresql:
-      head =
-          "-- golang-migrate sends this file as it is. Leave its x-multi-statement off, which "
-          "would cut\n"
-          "-- the file at each semicolon.\n\n";
-      break;
-    case sql_language::sqlite:
-      head =
-          "-- golang-migrate begins a transaction for this file by itself: leave its x-no-tx-wrap "
-          "off.\n\n";
-      break;
-    case sql_language::mysql:
-      head =
-          "-- golang-migrate sends this file as it is. A program that gives it a connection of its "
-          "own sets\n"
-          "-- multiStatements=true there; the command does so by itself.\n\n";
-      break;
-  }
+  // In the order of sql_language.
+  constexpr std::array<std::string_view, 3> heads{
+      R"(-- golang-migrate sends this file as it is. Leave its x-multi-statement off, which would cut
+-- the file at each semicolon.
+
+)",
+      R"(-- golang-migrate begins a transaction for this file by itself: leave its x-no-tx-wrap off.
+
+)",
+      R"(-- golang-migrate sends this file as it is. A program that gives it a connection of its own sets
+-- multiStatements=true there; the command does so by itself.
+
+)"};
+  const std::string head{heads.at(static_cast<std::size_t>(series.language))};
   migration_folder folder;
   std::size_t version = 0;
   for (const auto& step : series.steps) {
-    const auto name = with_digits(++version, 6) + '_' + name_among_others(step);
+    const auto name = fmt::format("{:06}_{}", ++version, name_among_others(step));
     folder.files.push_back({name + ".up.sql", head + step.up});
     folder.files.push_back({name + ".down.sql", head + step.down});
   }
@@ -144,15 +192,6 @@ migration_folder dbmate_folder(const migration_series& series, const std::string
   return folder;
 }
 
-std::string in_rollback(const std::string& sql) {
-  std::istringstream lines{sql};
-  std::string commented;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty()) commented += "--rollback " + line + '\n';
-  }
-  return commented;
-}
-
 migration_folder liquibase_folder(const migration_series& series, const std::string& path) {
   const bool is_one_statement = series.language == sql_language::postgresql;
   const std::string cut = is_one_statement ? "splitStatements:false rollbackSplitStatements:false"
@@ -173,14 +212,6 @@ migration_folder liquibase_folder(const migration_series& series, const std::str
                   " --changelog-file=" + name + " update"};
 }
 
-/// Names of projects are unique in a database.
-std::string sqitch_project(const table_name& table) {
-  if (table.text() == table_name{}.text()) return "rowlock";
-  std::string name = "rowlock-" + table.text();
-  std::replace(name.begin(), name.end(), '.', '-');
-  return name;
-}
-
 migration_folder sqitch_folder(const migration_series& series, const std::string& path) {
   constexpr std::array<std::string_view, 3> engines{"pg", "sqlite", "mysql"};
   const std::string engine{engines.at(static_cast<std::size_t>(series.language))};
@@ -194,10 +225,8 @@ migration_folder sqitch_folder(const migration_series& series, const std::string
   std::string before;
   for (const auto& step : series.steps) {
     const auto name = name_among_others(step);
-    plan += name;
-    if (!before.empty()) plan.append(" [").append(before) += ']';
-    plan.append(" 2026-01-01T00:00:00Z rowlock <rowlock@localhost> # ").append(name_of_file(step));
-    plan += '\n';
+    plan += fmt::format("{}{} 2026-01-01T00:00:00Z rowlock <rowlock@localhost> # {}\n", name,
+                        before.empty() ? "" : " [" + before + ']', name_of_file(step));
     folder.files.push_back({"deploy/" + name + ".sql", script(step.up)});
     folder.files.push_back({"revert/" + name + ".sql", script(step.down)});
     folder.files.push_back({"verify/" + name + ".sql", step.verify});
@@ -206,36 +235,6 @@ migration_folder sqitch_folder(const migration_series& series, const std::string
   folder.files.push_back({"sqitch.plan", plan});
   folder.next = "cd " + in_shell(path) + " && sqitch deploy --verify db:" + engine + ":DATABASE";
   return folder;
-}
-
-}  // namespace
-
-sql_language language_of(const database_url& url) {
-  if (url.which() == database_url::engine::sqlite) return sql_language::sqlite;
-  if (url.which() == database_url::engine::soci) {
-    if (url.target().starts_with("mysql:")) return sql_language::mysql;
-    if (url.target().starts_with("sqlite3:")) return sql_language::sqlite;
-  }
-  return sql_language::postgresql;
-}
-
-migration_folder folder_of(migration_format format, const migration_series& series,
-                           const std::string& path) {
-  switch (format) {
-    case migration_format::plain:
-      return plain_folder(series, path);
-    case migration_format::flyway:
-      return flyway_folder(series, path);
-    case migration_format::sqitch:
-      return sqitch_folder(series, path);
-    case migration_format::golang_migrate:
-      return golang_migrate_folder(series, path);
-    case migration_format::liquibase:
-      return liquibase_folder(series, path);
-    case migration_format::dbmate:
-      break;
-  }
-  return dbmate_folder(series, path);
 }
 
 }  // namespace rowlock::cli

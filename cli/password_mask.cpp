@@ -1,8 +1,9 @@
 // Removal of passwords from messages.
 #include "cli/password_mask.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 #include "rowlock/error.hpp"
@@ -92,13 +93,9 @@ std::string password_mask::apply(std::string text) const {
       replace_all(text, password, std::string{mask});
       continue;
     }
-    constexpr std::array<std::array<std::string_view, 2>, 3> places{
-        {{":", "@"}, {"password='", "'"}, {"password=", ""}}};
-    for (const auto& [before, after] : places) {
-      const auto around = [before = before, after = after](std::string_view what) {
-        return std::string{before}.append(what).append(after);
-      };
-      replace_all(text, around(password), around(mask));
+    for (const char* const place : {":{}@", "password='{}'", "password={}"}) {
+      replace_all(text, fmt::format(fmt::runtime(place), password),
+                  fmt::format(fmt::runtime(place), mask));
     }
   }
   return text;

@@ -1,4 +1,4 @@
-// Escaping of text from a database for a terminal.
+// Texts on a terminal: escapes for what it might obey, and their widths in cells.
 #ifndef ROWLOCK_CLI_PRINTABLE_HPP
 #define ROWLOCK_CLI_PRINTABLE_HPP
 
@@ -13,8 +13,16 @@ namespace rowlock::cli {
 /// UTF-8 become `\xHH`.
 std::string printable(std::string_view text);
 
-/// The number of characters of `text`, which is valid UTF-8.
-std::size_t character_count(std::string_view text);
+/// The cells of `text`, which is `printable`: none for a combining character, two for a wide one.
+std::size_t cell_count(std::string_view text);
+
+/// `text` in `cells` cells at most. What is too long loses its middle: `invo…4711`.
+std::string without_middle(std::string_view text, std::size_t cells);
+/// The same, losing its end: `step 1 of…`.
+std::string without_end(std::string_view text, std::size_t cells);
+
+/// `text` with blanks up to `cells` cells.
+std::string padded(std::string text, std::size_t cells);
 
 }  // namespace rowlock::cli
 

@@ -2,19 +2,18 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
+#include <vector>
 
-#include "cli/action.hpp"
-#include "cli/confirmation.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/exit_timer.hpp"
-#include "cli/interruptible_wait.hpp"
+#include "cli/options.hpp"
 #include "cli/say.hpp"
+#include "cli/shell_text.hpp"
 #include "cli/signal_queue.hpp"
-#include "cli/table_options.hpp"
 #include "rowlock/operators.hpp"
 
 namespace rowlock::cli {
@@ -28,9 +27,8 @@ struct purge_options {
   confirmation confirmed;
 };
 
-std::string in_words(std::size_t purged, const purge_options& options) {
-  return std::to_string(purged) + (options.is_of_history ? " event" : " row") +
-         (purged == 1 ? "" : "s");
+std::string counted(std::size_t number, const std::string& what) {
+  return std::to_string(number) + ' ' + what + (number == 1 ? "" : "s");
 }
 
 std::string question_of(const purge_options& options) {
@@ -41,23 +39,11 @@ std::string question_of(const purge_options& options) {
 }
 
 std::string refusal_of(const purge_result& result) {
-  std::ostringstream text;
-  text << "the database refused to delete " << result.refused
-       << (result.refused == 1 ? " row" : " rows")
-       << ", because a foreign key of another table refers to it, or by a trigger:";
-  const char* separator = " ";
-  for (const auto& key : result.refused_keys) {
-    text << separator << key;
-    separator = ", ";
-  }
-  if (result.refused > result.refused_keys.size()) text << " and others";
-  return text.str();
-}
-
-purge_result purge_chosen(store& rows, const purge_options& options,
-                          std::chrono::milliseconds older_than, const std::stop_token& stop) {
-  return options.is_of_history ? purge_history(rows, older_than, purge_request{}.at_most, stop)
-                               : purge(rows, older_than, purge_request{}.at_most, stop);
+  std::vector<std::string> keys;
+  for (const auto& key : result.refused_keys) keys.push_back(in_words(key));
+  return "the database refused to delete " + counted(result.refused, "row") +
+         ", because a foreign key of another table refers to it, or by a trigger: " +
+         joined(keys, ", ") + (result.refused > keys.size() ? " and others" : "");
 }
 
 /// A job with the wrong table would never notice.
@@ -87,12 +73,13 @@ int purge_now(const purge_options& options) {
   interruptible_wait waiting{signals, timer};
   const auto rows = open_store(url, table);
   if (options.is_of_history) require_history(*rows);
-  const auto result = purge_chosen(*rows, options, older_than, waiting.stop());
-  std::cout << "purged " << in_words(result.purged, options) << '\n';
+  const auto chosen = options.is_of_history ? purge_history : rowlock::purge;
+  const auto result = chosen(*rows, older_than, purge_request{}.at_most, waiting.stop());
+  const std::string what = options.is_of_history ? "event" : "row";
+  std::cout << "purged " << counted(result.purged, what) << '\n';
   if (result.refused > 0) say(refusal_of(result));
   if (result.is_complete) return exit_code::success;
-  say(std::string{"stopped before all "} + (options.is_of_history ? "events" : "rows") +
-      " were looked at; run it again to go on");
+  say("stopped before all " + what + "s were looked at; run it again to go on");
   return exit_code::ended_by_signal(waiting.end().value_or(0));
 }
 

@@ -1,20 +1,18 @@
 // rowlock release: takes a key away from its holder.
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "cli/action.hpp"
-#include "cli/confirmation.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/key_options.hpp"
+#include "cli/options.hpp"
 #include "cli/printable.hpp"
 #include "cli/say.hpp"
 #include "cli/shown_row.hpp"
-#include "cli/table_options.hpp"
+#include "cli/values.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/operators.hpp"
 
@@ -32,13 +30,9 @@ struct release_options {
 };
 
 version parse_version(const std::string& text) {
-  version parsed;
-  const char* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, parsed.number);
-  if (failure != std::errc{} || rest != end) {
-    throw error{errc::misuse, "--version is not a version: write the number that show gives"};
-  }
-  return parsed;
+  const auto number = whole_number<decltype(version::number)>(text);
+  if (number) return {*number};
+  throw misuse("--version is not a version: write the number that show gives");
 }
 
 int refused(const std::string& key, const std::optional<row_state>& now) {
@@ -46,8 +40,8 @@ int refused(const std::string& key, const std::optional<row_state>& now) {
     say(key + " has no row, so it has no holder");
     return exit_code::missing;
   }
-  say(key + " was not released: it is " + possession_in_words(*now) + ", version " +
-      std::to_string(now->version.number));
+  say(fmt::format("{} was not released: it is {}, version {}", key, possession_in_words(*now),
+                  now->version.number));
   return exit_code::not_done;
 }
 
@@ -64,9 +58,8 @@ int release_now(const release_options& options) {
   if (!row || (!row->owned && !row->is_live())) return refused(name, row);
   const version expected = given.value_or(row->version);
   if (row->version != expected) return refused(name, row);
-  const std::string what = name + " is " + possession_in_words(*row) + ", version " +
-                           std::to_string(expected.number) + ". Take it away?";
-  if (!options.confirmed.is_given_for(what)) {
+  if (!options.confirmed.is_given_for(fmt::format("{} is {}, version {}. Take it away?", name,
+                                                  possession_in_words(*row), expected.number))) {
     say(name + " was not released");
     return exit_code::not_done;
   }

@@ -4,26 +4,23 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
 
-#include "cli/action.hpp"
-#include "cli/command_path.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/file_descriptor.hpp"
-#include "cli/period_options.hpp"
+#include "cli/options.hpp"
 #include "cli/serve/api_json.hpp"
-#include "cli/serve/lock_history.hpp"
 #include "cli/serve/report_page.hpp"
-#include "cli/table_options.hpp"
 
 namespace rowlock::cli {
 
@@ -53,44 +50,28 @@ void require_file(const std::string& path) {
   }
 }
 
-/// A file that others see complete or not at all; removed unless it was renamed.
-class new_file {
- public:
-  explicit new_file(std::string path)
-      : path_{std::move(path)}, made_{path_ + ".tmp" + std::to_string(getpid())} {
-    constexpr mode_t as_the_umask_says = 0666;
-    const int opened =
-        open(made_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, as_the_umask_says);
-    if (opened == -1) cannot_write(path_, errno);
-    file_ = file_descriptor{opened, "open"};
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const auto count = write(file, text.data(), text.size());
+    if (count == -1 && errno != EINTR) return false;
+    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
-  new_file(const new_file&) = delete;
-  new_file& operator=(const new_file&) = delete;
-  ~new_file() {
-    if (!is_renamed_) unlink(made_.c_str());
-  }
+  return fsync(file) == 0;
+}
 
-  void write_all(std::string_view text) {
-    while (!text.empty()) {
-      const auto count = write(file_.number(), text.data(), text.size());
-      if (count == -1 && errno == EINTR) continue;
-      if (count == -1) cannot_write(path_, errno);
-      text.remove_prefix(static_cast<std::size_t>(count));
-    }
-    if (fsync(file_.number()) != 0) cannot_write(path_, errno);
+/// Others see the file complete or as it was.
+void replace_file(const std::string& path, std::string_view text) {
+  constexpr mode_t as_the_umask_says = 0666;
+  const auto made = path + ".tmp" + std::to_string(getpid());
+  const int opened = open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, as_the_umask_says);
+  if (opened == -1) cannot_write(path, errno);
+  const file_descriptor file{opened, "open"};
+  if (!write_all(opened, text) || rename(made.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    unlink(made.c_str());
+    cannot_write(path, reason);
   }
-
-  void take_its_place() {
-    if (rename(made_.c_str(), path_.c_str()) != 0) cannot_write(path_, errno);
-    is_renamed_ = true;
-  }
-
- private:
-  const std::string path_;
-  const std::string made_;
-  file_descriptor file_;
-  bool is_renamed_ = false;
-};
+}
 
 int report_now(const report_options& options) {
   // A wrong value is said before the database is asked.
@@ -114,9 +95,7 @@ int report_now(const report_options& options) {
     std::cout << page;  // main() says if it cannot be written
     return exit_code::success;
   }
-  new_file file{path};
-  file.write_all(page);
-  file.take_its_place();
+  replace_file(path, page);
   return exit_code::success;
 }
 

@@ -2,20 +2,17 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "cli/action.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/exit_timer.hpp"
-#include "cli/interruptible_wait.hpp"
 #include "cli/locked_command.hpp"
 #include "cli/loss_reporter.hpp"
-#include "cli/release_witness.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
 #include "rowlock/lock_table.hpp"
@@ -35,14 +32,6 @@ struct run_options {
 wait_policy parse_wait(const std::string& wait) {
   return wait == "forever" ? wait_forever()
                            : wait_for(parse_duration("--wait", wait, ", or forever"));
-}
-
-std::string in_words(const refusal& refused) {
-  std::ostringstream message;
-  message << refused;
-  if (refused.reason == refusal_reason::busy)
-    message << "; `rowlock show` says what is known of it";
-  return message.str();
 }
 
 /// After a loss nothing is left to be sent, but a thread may still wait for a silent database: it
@@ -116,7 +105,9 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
     const auto ran = locks.with_lock(key, run_under, for_this);
     if (!ran.acquired()) {
       if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
-      say(in_words(ran.refusal()));
+      say(in_words(ran.refusal()) + (ran.refusal().reason == refusal_reason::busy
+                                         ? "; `rowlock show` says what is known of it"
+                                         : ""));
       timer.set(if_refused);
       return if_refused;
     }
@@ -185,12 +176,10 @@ void add_run(CLI::App& app, const std::vector<std::string>& command, action& cho
   options->locked.add_to(*run);
   run->add_option("--wait", options->wait,
                   "How long to wait for the key and the database, or: forever")
-      ->type_name("DURATION")
-      ->capture_default_str();
+      ->type_name("DURATION");
   run->add_option("-E,--conflict-exit-code", options->conflict_exit_code,
                   "The exit code when the key was not acquired")
-      ->type_name("CODE")
-      ->capture_default_str();
+      ->type_name("CODE");
   run->footer(help_of_running);
   run->callback([options, &command, &chosen] {
     chosen = [options, &command] { return run_now(*options, command); };

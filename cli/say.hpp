@@ -3,10 +3,19 @@
 #define ROWLOCK_CLI_SAY_HPP
 
 #include <chrono>
+#include <sstream>
 #include <string>
 #include <string_view>
 
 namespace rowlock::cli {
+
+/// As `<<` prints it.
+template <class Value>
+std::string in_words(const Value& value) {
+  std::ostringstream words;
+  words << value;
+  return words.str();
+}
 
 /// Writes `rowlock: message` as one line, escaped for a terminal, with `***` for each known
 /// password: see `hide_passwords_of`.

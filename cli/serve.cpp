@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/action.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/exit_timer.hpp"
+#include "cli/options.hpp"
 #include "cli/say.hpp"
 #include "cli/serve/http_server.hpp"
 #include "cli/signal_queue.hpp"
-#include "cli/table_options.hpp"
 #include "rowlock/clock.hpp"
 
 namespace rowlock::cli {
@@ -32,13 +32,11 @@ int serve_now(const serve_options& options) {
   signal_queue signals;
   say_in_background();
   exit_timer timer{"the database does not answer: ended without it; nothing is lost by that"};
-  const listening_socket socket{address};
-  const auto bound = socket.bound();
+  const auto server = http_server::listen(address);
+  const auto bound = server->bound();
   const auto rows = options.where.open(url);
-  const repeated_wakeup read_ended;
-  shared_reads reads{system_time(), [&read_ended] { read_ended.raise(); }};
+  shared_reads reads{system_time(), [&server] { server->read_ended(); }};
   web_requests requests{*rows, reads, host_names{bound, options.hosts}};
-  http_server server{socket, requests, read_ended, {}};
 
   std::cout << "serving http://" << bound.text() << '/' << std::endl;
   if (!bound.is_loopback()) {
@@ -46,7 +44,7 @@ int serve_now(const serve_options& options) {
         " is not loopback: every client that reaches it can read keys, holders and notes; see "
         "docs/serve.md for a proxy with passwords");
   }
-  const int code = exit_code::ended_by_signal(server.run(signals));
+  const int code = exit_code::ended_by_signal(server->run(requests, signals));
   timer.set(code);  // a read may go on
   return code;
 }

@@ -1,16 +1,7 @@
-// Escapes and templates of shell scripts.
+// Quotes of shells, and lists of words.
 #include "cli/shell_text.hpp"
 
 namespace rowlock::cli {
-
-std::string escaped(std::string_view text, std::string_view characters) {
-  std::string result;
-  for (const char c : text) {
-    if (characters.find(c) != std::string_view::npos) result += '\\';
-    result += c;
-  }
-  return result;
-}
 
 std::string in_shell_quotes(std::string_view text) {
   std::string result = "'";
@@ -25,12 +16,6 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
     text += word;
   }
   return text;
-}
-
-std::string filled(std::string_view script, std::string_view mark, std::string_view text) {
-  std::string result{script};
-  const std::string line = std::string{mark} + '\n';
-  return result.replace(result.find(line), line.size(), text);
 }
 
 }  // namespace rowlock::cli

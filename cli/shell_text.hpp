@@ -8,16 +8,10 @@
 
 namespace rowlock::cli {
 
-/// `text` with a backslash before each of `characters`.
-std::string escaped(std::string_view text, std::string_view characters);
-
 /// One word for bash and zsh, whatever is in it.
 std::string in_shell_quotes(std::string_view text);
 
 std::string joined(const std::vector<std::string>& words, std::string_view between);
-
-/// `script` with `text` for the line `mark`.
-std::string filled(std::string_view script, std::string_view mark, std::string_view text);
 
 }  // namespace rowlock::cli
 

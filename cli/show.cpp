@@ -1,20 +1,18 @@
 // rowlock show: everything that is known of one key.
 #include <CLI/CLI.hpp>
-#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/action.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/key_options.hpp"
+#include "cli/options.hpp"
 #include "cli/printable.hpp"
 #include "cli/say.hpp"
 #include "cli/shown_row.hpp"
-#include "cli/table_options.hpp"
 #include "rowlock/operators.hpp"
 
 namespace rowlock::cli {
@@ -30,12 +28,12 @@ struct show_options {
 /// Prints nothing for an empty text.
 void print_line(const std::string& name, const std::string& text) {
   if (text.empty()) return;
-  std::cout << std::left << std::setw(11) << name << printable(text) << '\n';
+  std::cout << padded(name, 11) << printable(text) << '\n';
 }
 
 std::string done_in_words(const done_mark& done) {
-  return to_the_second(done.at) + " UTC by version " + std::to_string(done.by.number) +
-         ", remembered for another " + show_duration(done.remaining);
+  return fmt::format("{} UTC by version {}, remembered for another {}", to_the_second(done.at),
+                     done.by.number, show_duration(done.remaining));
 }
 
 std::string since_in_words(const row_state& row) {

@@ -26,8 +26,11 @@ std::chrono::milliseconds::rep whole_milliseconds(std::chrono::microseconds dura
 }
 
 ordered_json in_milliseconds_or_null(const std::optional<std::chrono::microseconds>& duration) {
-  if (!duration) return nullptr;
-  return whole_milliseconds(*duration);
+  return duration ? ordered_json(whole_milliseconds(*duration)) : nullptr;
+}
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }
 
 ordered_json json_of_last(const std::optional<last_use>& last) {
@@ -105,9 +108,6 @@ std::string possession_in_words(const row_state& row) {
 }
 
 ordered_json json_of(const lock_event& event) {
-  const auto text_or_null = [](const std::string& text) {
-    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-  };
   ordered_json shown;
   shown["at"] = timestamp(event.at);
   shown["type"] = event.key.type;

@@ -35,14 +35,14 @@ signal_queue::signal_queue(bool with_stops, std::initializer_list<int> more) {
   queue_ = file_descriptor{signalfd(-1, &queued, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"};
 }
 
-std::optional<signalfd_siginfo> signal_queue::next() {
+std::optional<signalfd_siginfo> signal_queue::next(const std::function<void(int)>& others) {
   for (;;) {
     signalfd_siginfo came{};
     if (read(queue_.number(), &came, sizeof came) != sizeof came) return {};
     if (came.ssi_signo != SIGTSTP) return came;
-    others_(SIGSTOP);
+    others(SIGSTOP);
     kill(getpid(), SIGSTOP);
-    others_(SIGCONT);
+    others(SIGCONT);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <utility>
 
 #include "cli/file_descriptor.hpp"
 
@@ -28,11 +27,9 @@ class signal_queue {
   /// `more`: signals that wait here, too.
   explicit signal_queue(bool with_stops = false, std::initializer_list<int> more = {});
 
-  /// `others` is called with SIGSTOP before the process stops, and with SIGCONT when it goes on.
-  void stop_with(std::function<void(int)> others) { others_ = std::move(others); }
-
-  /// The next signal that has come, if any; does not wait.
-  std::optional<signalfd_siginfo> next();
+  /// The next signal that has come, if any; does not wait. `others` is called with SIGSTOP before
+  /// the process stops, and with SIGCONT when it goes on.
+  std::optional<signalfd_siginfo> next(const std::function<void(int)>& others = [](int) {});
 
   /// Readable when a signal has come.
   [[nodiscard]] int descriptor() const noexcept { return queue_.number(); }
@@ -43,7 +40,6 @@ class signal_queue {
  private:
   sigset_t original_mask_{};
   file_descriptor queue_;
-  std::function<void(int)> others_ = [](int /*number*/) {};
 };
 
 }  // namespace rowlock::cli

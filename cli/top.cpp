@@ -13,19 +13,17 @@
 #include <string>
 #include <utility>
 
-#include "cli/action.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/fault_text.hpp"
-#include "cli/list_options.hpp"
+#include "cli/options.hpp"
 #include "cli/row_reader.hpp"
 #include "cli/say.hpp"
 #include "cli/screen.hpp"
 #include "cli/signal_queue.hpp"
-#include "cli/table_options.hpp"
 #include "cli/top_frame.hpp"
-#include "cli/top_keys.hpp"
 #include "rowlock/clock.hpp"
 
 namespace rowlock::cli {
@@ -58,15 +56,7 @@ milliseconds interval_of(const top_options& options) {
 class top_loop {
  public:
   top_loop(signal_queue& signals, row_reader& reader, top_state shown)
-      : signals_{signals}, reader_{reader}, shown_{std::move(shown)} {
-    signals_.stop_with([this](int number) {
-      if (number == SIGSTOP) {
-        screen_.leave();
-      } else {
-        screen_.enter();
-      }
-    });
-  }
+      : signals_{signals}, reader_{reader}, shown_{std::move(shown)} {}
 
   /// Returns the exit code. Throws what the first read throws, unless the database may come back.
   int run() {
@@ -80,6 +70,7 @@ class top_loop {
 
  private:
   using clock = boot_clock;
+  using filter = std::optional<std::string> list_request::*;
 
   void start_if_due() {
     const auto now = clock::now();
@@ -104,8 +95,8 @@ class top_loop {
     shown_.age = read_ ? std::optional{since(*read_)} : std::nullopt;
     shown_.waiting = reader_.is_running() ? std::optional{since(*started_)} : std::nullopt;
     if (prompt_) {
-      shown_.notice =
-          (is_of_type_ ? "type (empty: all): " : "holder (empty: all): ") + prompt_->text();
+      const bool is_type = typed_for_ == &list_request::type;
+      shown_.notice = (is_type ? "type (empty: all): " : "holder (empty: all): ") + prompt_->text();
     }
     screen_.draw(frame_of(shown_, size_of_terminal()), signals_.descriptor());
   }
@@ -130,7 +121,14 @@ class top_loop {
   }
 
   void take_signals() {
-    while (const auto came = signals_.next()) {
+    const auto when_stopped = [this](int number) {
+      if (number == SIGSTOP) {
+        screen_.leave();
+      } else {
+        screen_.enter();
+      }
+    };
+    while (const auto came = signals_.next(when_stopped)) {
       const auto number = static_cast<int>(came->ssi_signo);
       if (number == SIGCHLD || number == SIGWINCH) continue;
       if (number == SIGCONT) {
@@ -157,11 +155,12 @@ class top_loop {
   void take_fault(const std::exception_ptr& fault) {
     try {
       std::rethrow_exception(fault);
-    } catch (const error& thrown) {
-      if (!read_ && (thrown.kind() == errc::misuse || thrown.kind() == errc::rejected)) throw;
-      shown_.fault = without_passwords(fault_text(thrown.what(), thrown.code()));
     } catch (const std::exception& thrown) {
-      shown_.fault = without_passwords(thrown.what());
+      const auto* const refused = dynamic_cast<const error*>(&thrown);
+      const bool is_final = refused != nullptr &&
+                            (refused->kind() == errc::misuse || refused->kind() == errc::rejected);
+      if (!read_ && is_final) throw;
+      shown_.fault = shown_fault(thrown);
     }
   }
 
@@ -187,34 +186,38 @@ class top_loop {
     switch (key) {
       case 'q':
         code_ = exit_code::success;
-        break;
+        return;
       case 'a':
-        sort_by(row_order::age);
-        break;
+        return sort_by(row_order::age);
       case 'l':
-        sort_by(row_order::remaining);
-        break;
+        return sort_by(row_order::remaining);
       case 'k':
-        sort_by(row_order::key);
-        break;
+        return sort_by(row_order::key);
       case 't':
+        return prompt_for(&list_request::type);
       case 'h':
-        is_of_type_ = key == 't';
-        prompt_.emplace();
-        break;
+        return prompt_for(&list_request::holder);
       case ' ':
-        shown_.is_paused = !shown_.is_paused;
-        if (shown_.is_paused) {
-          due_ = clock::time_point::max();
-        } else {
-          read_soon();
-        }
-        break;
+        return pause(!shown_.is_paused);
       case '?':
         shown_.has_help = true;
-        break;
+        return;
       default:
-        break;
+        return;
+    }
+  }
+
+  void prompt_for(filter which) {
+    typed_for_ = which;
+    prompt_.emplace();
+  }
+
+  void pause(bool is_paused) {
+    shown_.is_paused = is_paused;
+    if (is_paused) {
+      due_ = clock::time_point::max();
+    } else {
+      read_soon();
     }
   }
 
@@ -232,8 +235,7 @@ class top_loop {
     shown_.notice.clear();
     if (key == escape_key) return;
     auto wanted = shown_.request;
-    (is_of_type_ ? wanted.type : wanted.holder) =
-        typed.empty() ? std::nullopt : std::optional{typed};
+    wanted.*typed_for_ = typed.empty() ? std::nullopt : std::optional{typed};
     try {
       check(wanted);
     } catch (const error& refused) {
@@ -255,7 +257,7 @@ class top_loop {
   std::optional<clock::time_point> read_;     // the rows
   bool is_of_request_ = false;                // the read that is running
   std::optional<typed_line> prompt_;
-  bool is_of_type_ = false;  // the prompt, else of the holder
+  filter typed_for_ = nullptr;
 };
 
 int top_now(const top_options& options) {

@@ -6,11 +6,10 @@
 #include <span>
 #include <string_view>
 
-#include "cli/cells.hpp"
 #include "cli/duration.hpp"
-#include "cli/list_options.hpp"
+#include "cli/options.hpp"
 #include "cli/printable.hpp"
-#include "cli/row_table.hpp"
+#include "cli/text_table.hpp"
 
 namespace rowlock::cli {
 

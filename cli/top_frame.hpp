@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/terminal_size.hpp"
+#include "cli/screen.hpp"
 #include "rowlock/port/requests.hpp"
 
 namespace rowlock::cli {

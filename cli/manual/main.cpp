@@ -1,4 +1,4 @@
-// Writes the man pages and the completion scripts into a folder, while rowlock is built.
+// Writes the man pages into a folder, while rowlock is built.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "cli/command_tree.hpp"
-#include "cli/manual/completion.hpp"
 #include "cli/manual/man_page.hpp"
 
 namespace rowlock::cli {
@@ -55,9 +54,6 @@ void write_manual(const std::filesystem::path& folder) {
   };
   write_page(*tree);
   for (const auto* subcommand : subcommands_of(*tree)) write_page(*subcommand);
-  write(folder / "bash" / "rowlock", bash_completion(*tree));
-  write(folder / "zsh" / "_rowlock", zsh_completion(*tree));
-  write(folder / "fish" / "rowlock.fish", fish_completion(*tree));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::vector<std::string> words_in(const std::string& check) {
   return words;
 }
 
-option_text text_of(const CLI::App& subcommand, const CLI::Option& option) {
+option_text text_of(const CLI::Option& option) {
   option_text text{
       .names = names_of(option),
       .description = option.get_description(),
@@ -47,8 +47,7 @@ option_text text_of(const CLI::App& subcommand, const CLI::Option& option) {
       .excludes = names_of(option.get_excludes()),
       .has_place = option.get_positional(),
       .is_required = option.get_required(),
-      .is_repeatable = option.get_expected_max() == CLI::detail::expected_max_vector_size,
-      .is_alone = &option == subcommand.get_help_ptr() || &option == subcommand.get_version_ptr()};
+      .is_repeatable = option.get_expected_max() == CLI::detail::expected_max_vector_size};
   if (option.get_type_size() == 0) return text;
   const std::string type = option.get_type_name();
   const auto end = std::min(type.find(":{"), type.size());
@@ -62,7 +61,7 @@ option_text text_of(const CLI::App& subcommand, const CLI::Option& option) {
 std::vector<option_text> options_of(const CLI::App& subcommand) {
   std::vector<option_text> texts;
   for (const auto* option : subcommand.get_options()) {
-    if (!option->get_group().empty()) texts.push_back(text_of(subcommand, *option));
+    if (!option->get_group().empty()) texts.push_back(text_of(*option));
   }
   std::stable_partition(texts.begin(), texts.end(),
                         [](const option_text& text) { return text.has_place; });

@@ -26,8 +26,6 @@ struct option_text {
   bool has_place = false;
   bool is_required = false;
   bool is_repeatable = false;
-  /// It ends the program with a text, such as --help.
-  bool is_alone = false;
 
   [[nodiscard]] bool takes_file() const { return value == "FILE"; }
 };

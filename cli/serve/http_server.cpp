@@ -1,397 +1,357 @@
-// The HTTP server of the page: one thread, and no connection that another one waits for.
+// The HTTP server of the page. The only file that includes Beast, which takes long to compile.
 #include "cli/serve/http_server.hpp"
 
-#include <httplib.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
 #include <limits>
+#include <list>
 #include <optional>
-#include <string_view>
-#include <utility>
+#include <string>
+#include <vector>
+
+#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
 namespace {
+
+namespace net = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+using net::ip::tcp;
+
+/// Above that, and above half of the descriptors that the process may have, the connection that has
+/// been silent for longest is closed for a new one.
+constexpr std::size_t most_connections = 512;
+/// The request line and the headers.
+constexpr std::uint32_t longest_head = 16'384;
+/// The target of the request, and each header.
+constexpr std::size_t longest_line = 8'192;
+/// All answers that are being sent. Above that, the one that has taken longest is given up.
+constexpr std::size_t most_unsent = std::size_t{64} << 20U;
+/// What the kernel keeps of an answer counts in no bound of this process.
+constexpr int kept_by_kernel = 65'536;
+constexpr int most_not_accepted = 1024;
+/// From the connection until its whole head has come.
+constexpr std::chrono::seconds time_for_head{5};
+/// Until the answer is taken by the client.
+constexpr std::chrono::seconds time_for_answer{30};
+/// Until the client closes the connection, once it has its answer.
+constexpr std::chrono::seconds time_for_end{2};
 
 /// What the page needs, and nothing else.
 constexpr const char* content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
     "data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-httplib::Headers headers_of_all() {
-  return {{"Content-Security-Policy", content_policy},
-          {"X-Content-Type-Options", "nosniff"},
-          {"Referrer-Policy", "no-referrer"},
-          {"Cross-Origin-Resource-Policy", "same-origin"}};
+using head = http::header<true, http::fields>;
+
+web_answer refusal(http::status status) {
+  return {.status = static_cast<int>(status),
+          .body = "this is no request of HTTP/1.1 that can be answered\n"};
 }
 
-/// A request that is all here; the answer is collected.
-class text_stream final : public httplib::Stream {
- public:
-  explicit text_stream(std::string_view request) : unread_{request} {}
-
-  [[nodiscard]] bool is_readable() const override { return true; }
-  [[nodiscard]] bool is_writable() const override { return true; }
-  ssize_t read(char* to, size_t size) override {
-    const std::size_t count = std::min(size, unread_.size());
-    std::copy_n(unread_.begin(), count, to);
-    unread_.remove_prefix(count);
-    return static_cast<ssize_t>(count);
-  }
-  ssize_t write(const char* from, size_t size) override {
-    written_.append(from, size);
-    return static_cast<ssize_t>(size);
-  }
-  void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  [[nodiscard]] socket_t socket() const override { return -1; }
-
-  [[nodiscard]] std::string take_written() { return std::move(written_); }
-
- private:
-  std::string_view unread_;
-  std::string written_;
-};
-
-bool has_name(std::string_view line, std::string_view name) {
-  return line.size() > name.size() && line[name.size()] == ':' &&
-         std::equal(name.begin(), name.end(), line.begin(), [](char left, char right) {
-           return left ==
-                  (right >= 'A' && right <= 'Z' ? static_cast<char>(right + ('a' - 'A')) : right);
-         });
+/// None for a failure of the connection.
+std::optional<web_answer> refusal_of(error_code failure) {
+  const bool is_of_http = failure.category() == make_error_code(http::error::bad_method).category();
+  const bool is_closed =
+      failure == http::error::end_of_stream || failure == http::error::partial_message;
+  if (!is_of_http || is_closed) return {};
+  return refusal(failure == http::error::header_limit
+                     ? http::status::request_header_fields_too_large
+                     : http::status::bad_request);
 }
 
-/// Without the headers that would make cpp-httplib cut answers in pieces (of which a request may
-/// name thousands) or compress them (in this one thread).
-std::string without_wishes(std::string_view head) {
-  std::string kept;
-  kept.reserve(head.size());
-  while (!head.empty()) {
-    const auto line = head.substr(0, std::min(head.find('\n'), head.size() - 1) + 1);
-    if (!has_name(line, "range") && !has_name(line, "accept-encoding") &&
-        !has_name(line, "expect")) {
-      kept += line;
-    }
-    head.remove_prefix(line.size());
+/// None for a head that may be answered.
+std::optional<web_answer> refusal_of(const head& request) {
+  if (request.target().size() > longest_line) return refusal(http::status::uri_too_long);
+  const bool has_long_line = std::any_of(request.begin(), request.end(), [](const auto& field) {
+    return field.name_string().size() + field.value().size() > longest_line;
+  });
+  if (has_long_line || request.method() == http::verb::unknown) {
+    return refusal(http::status::bad_request);
   }
-  return kept;
+  return {};
 }
 
-std::string too_large() {
-  std::string text = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n";
-  for (const auto& [name, value] : headers_of_all()) {
-    text.append(name).append(": ").append(value).append("\r\n");
-  }
-  return text + "Content-Length: 0\r\n\r\n";
-}
+/// Texts of Boost's own class.
+std::string text_of(const auto& text) { return {text.data(), text.size()}; }
 
-web_request request_of(const httplib::Request& parsed) {
-  web_request request;
-  request.method = parsed.method;
-  request.path = parsed.path;
-  request.parameters = {parsed.params.begin(), parsed.params.end()};
-  const auto [begin, end] = parsed.headers.equal_range("Host");
-  for (auto at = begin; at != end; ++at) request.hosts.push_back(at->second);
-  request.has_body =
-      parsed.has_header("Transfer-Encoding") ||
-      (parsed.has_header("Content-Length") && parsed.get_header_value("Content-Length") != "0");
+web_request request_of(const head& parsed) {
+  web_request request{.method = text_of(parsed.method_string()),
+                      .target = text_of(parsed.target())};
+  const auto [begin, end] = parsed.equal_range(http::field::host);
+  for (auto at = begin; at != end; ++at) request.hosts.push_back(text_of(at->value()));
+  const auto length = parsed.find(http::field::content_length);
+  request.has_body = parsed.count(http::field::transfer_encoding) > 0 ||
+                     (length != parsed.end() && length->value() != "0");
   return request;
 }
 
-}  // namespace
-
-repeated_wakeup::repeated_wakeup() : event_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"} {}
-
-void repeated_wakeup::raise() const noexcept { eventfd_write(event_.number(), 1); }
-
-void repeated_wakeup::clear() const noexcept {
-  eventfd_t count = 0;
-  eventfd_read(event_.number(), &count);
+http::response<http::string_body> response_of(web_answer given, http::verb method) {
+  http::response<http::string_body> response;
+  response.result(static_cast<unsigned>(given.status));
+  response.set("Content-Security-Policy", content_policy);
+  response.set("X-Content-Type-Options", "nosniff");
+  response.set("Referrer-Policy", "no-referrer");
+  response.set("Cross-Origin-Resource-Policy", "same-origin");
+  response.set(http::field::cache_control, given.is_file ? "no-cache" : "no-store");
+  response.set(http::field::accept_ranges, "none");
+  response.set(http::field::content_type, given.type);
+  if (response.result() == http::status::method_not_allowed) {
+    response.set(http::field::allow, "GET, HEAD");
+  }
+  response.keep_alive(false);
+  response.content_length(given.body.size());
+  if (method != http::verb::head) response.body() = std::move(given.body);
+  return response;
 }
 
-/// From the head of a request to the bytes of its answer.
-class http_server::head_reader final : private httplib::Server {
+std::string what_to_do(const error_code& reason, const listen_address& where) {
+  namespace errc = boost::system::errc;
+  const std::string other = "or choose another port with --listen (port 0 takes a free one)";
+  if (reason == errc::address_in_use) {
+    return "the port is in use: end what listens there (ss -ltnp shows it), " + other;
+  }
+  if (reason == errc::permission_denied) {
+    return "not permitted: ports below 1024 need a privilege, " + other;
+  }
+  if (reason == errc::address_not_available) {
+    return "this machine has no address " + where.host() +
+           ": write one of its own (ip address shows them) with --listen";
+  }
+  return reason.message() + ": choose another address with --listen";
+}
+
+tcp::acceptor listening(net::io_context& context, const listen_address& where) {
+  try {
+    const tcp::endpoint end{net::ip::make_address(where.host()), where.port()};
+    tcp::acceptor acceptor{context, end};
+    acceptor.listen(most_not_accepted);
+    return acceptor;
+  } catch (const boost::system::system_error& fault) {
+    throw error{errc::unavailable,
+                "cannot listen on " + where.text() + ": " + what_to_do(fault.code(), where)};
+  }
+}
+
+std::size_t connections_allowed() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return most_connections;
+  // The other half is for the database's connections.
+  return std::min<std::size_t>(most_connections, files.rlim_cur / 2);
+}
+
+class connection_loop final : public http_server {
  public:
-  explicit head_reader(web_requests& requests) : requests_{requests} {
-    set_default_headers(headers_of_all());
-    set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      handle(request, response);
-      return HandlerResponse::Handled;  // its own routes are not used
-    });
-    // For heads that it refuses itself.
-    set_error_handler(
-        HandlerWithResponse{[](const httplib::Request& /*request*/, httplib::Response& response) {
-          if (!response.body.empty()) return HandlerResponse::Unhandled;
-          response.set_content("this is no request of HTTP/1.1 that can be answered\n",
-                               "text/plain; charset=utf-8");
-          response.set_header("Cache-Control", "no-store");
-          return HandlerResponse::Handled;
-        }});
+  explicit connection_loop(const listen_address& where) : acceptor_{listening(context_, where)} {}
+
+  [[nodiscard]] listen_address bound() const override {
+    const auto end = acceptor_.local_endpoint();
+    return {end.address().to_string(), end.port()};
   }
 
-  /// None while the database is read for it.
-  std::optional<std::string> answer(std::string_view head) {
-    path_.clear();
-    is_pending_ = false;
-    status_ = 400;  // of a head that never reaches `handle`
-    const std::string kept = without_wishes(head);
-    text_stream stream{kept};
-    bool is_closed = false;
-    process(*this, stream, is_closed);
-    if (is_pending_) return {};
-    requests_.count(path_, status_);
-    return stream.take_written();
+  void read_ended() override {
+    net::post(context_, [this] {
+      // An answer moves its connection in the list.
+      for (const auto& known : std::vector(connections_.begin(), connections_.end())) {
+        if (known->at == step::waiting) try_answer(known);
+      }
+    });
+  }
+
+  int run(web_requests& requests, signal_queue& signals) override {
+    requests_ = &requests;
+    net::posix::stream_descriptor queue{context_, dup(signals.descriptor())};
+    await_signal(queue, signals);
+    accept();
+    context_.run();
+    return ended_by_;
   }
 
  private:
-  /// Newer versions of cpp-httplib (Debian 13 has 0.18) are given the addresses, too.
-  static void process(auto& self, text_stream& stream, bool& is_closed) {
-    if constexpr (requires { self.process_request(stream, true, is_closed, nullptr); }) {
-      self.process_request(stream, true, is_closed, nullptr);
-    } else {
-      self.process_request(stream, "", 0, "", 0, true, is_closed, nullptr);
+  enum class step {
+    reading,  // the head has not come
+    waiting,  // for a read of the database
+    sending,
+    ending,  // all is sent; the client may still send
+  };
+
+  struct connection {
+    explicit connection(tcp::socket socket)
+        : stream{std::move(socket)}, patience{stream.get_executor()} {
+      request.header_limit(longest_head);
+      // A body is refused, and not read.
+      request.body_limit(std::numeric_limits<std::uint64_t>::max());
     }
-  }
 
-  void handle(const httplib::Request& parsed, httplib::Response& response) {
-    path_ = parsed.path;
-    auto given = requests_.answer(request_of(parsed));
-    if (!given) {
-      is_pending_ = true;
-      return;
-    }
-    status_ = given->status;
-    response.status = given->status;
-    response.set_header("Cache-Control", given->is_file ? "no-cache" : "no-store");
-    response.set_header("Accept-Ranges", "none");
-    if (given->status == 405) response.set_header("Allow", "GET, HEAD");
-    response.set_content(given->body, given->type);
-  }
+    boost::beast::tcp_stream stream;
+    net::steady_timer patience;
+    boost::beast::flat_buffer received;
+    http::request_parser<http::empty_body> request;
+    http::response<http::string_body> response;
+    step at = step::reading;
+  };
+  /// Shared with the operation that goes on.
+  using shared_connection = std::shared_ptr<connection>;
 
-  web_requests& requests_;
-  std::string path_;
-  int status_ = 0;
-  bool is_pending_ = false;
-};
-
-http_server::http_server(const listening_socket& socket, web_requests& requests,
-                         const repeated_wakeup& read_ended, limits bounds)
-    : socket_{socket},
-      requests_{requests},
-      read_ended_{read_ended},
-      limits_{bounds},
-      reader_{std::make_unique<head_reader>(requests)} {
-  rlimit files{};
-  // The other half is for the database's connections.
-  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-    limits_.connections = std::min<std::size_t>(limits_.connections, files.rlim_cur / 2);
-  }
-}
-
-http_server::~http_server() = default;
-
-int http_server::run(signal_queue& signals) {
-  for (;;) {
-    auto ready = events(signals);
-    poll(ready.data(), ready.size(), timeout());
-    while (const auto came = signals.next()) {
-      if (came->ssi_signo != SIGCHLD) return static_cast<int>(came->ssi_signo);
-    }
-    const bool has_read = ready[1].revents != 0;
-    if (has_read) read_ended_.clear();
-    // `accept_all` comes last: it changes the list, which `ready` follows.
-    auto each = ready.begin() + 3;
-    // A step that is entered moves its connection to the end of the list.
-    std::vector<connection*> all;
-    for (auto& known : connections_) all.push_back(&known);
-    for (auto* const known : all) {
-      const bool has_event = (each++)->revents != 0;
-      if (known->at == step::waiting && has_event) {
-        known->is_over = true;  // the client has gone
-      } else if (has_event || (has_read && known->at == step::waiting)) {
-        proceed(*known);
-        limit_unsent();
+  void await_signal(net::posix::stream_descriptor& queue, signal_queue& signals) {
+    queue.async_wait(queue.wait_read, [this, &queue, &signals](error_code /*failure*/) {
+      while (const auto came = signals.next()) {
+        if (came->ssi_signo == SIGCHLD) continue;
+        ended_by_ = static_cast<int>(came->ssi_signo);
+        context_.stop();
+        return;
       }
+      await_signal(queue, signals);
+    });
+  }
+
+  void accept() {
+    acceptor_.async_accept([this](error_code failure, tcp::socket socket) {
+      namespace errc = boost::system::errc;
+      const bool has_no_descriptor =
+          failure == errc::too_many_files_open || failure == errc::too_many_files_open_in_system;
+      if (has_no_descriptor) make_room();
+      if (!failure) begin(std::move(socket));
+      accept();
+    });
+  }
+
+  void begin(tcp::socket socket) {
+    if (connections_.size() >= most_connections_) make_room();
+    error_code ignored;
+    socket.set_option(net::socket_base::send_buffer_size{kept_by_kernel}, ignored);
+    const auto added = connections_.emplace_back(std::make_shared<connection>(std::move(socket)));
+    added->stream.expires_after(time_for_head);
+    http::async_read_header(
+        added->stream, added->received, added->request,
+        [this, added](error_code failure, std::size_t /*size*/) { take_head(added, failure); });
+  }
+
+  void take_head(const shared_connection& which, error_code failure) {
+    const head& request = which->request.get();
+    auto refused = failure ? refusal_of(failure) : refusal_of(request);
+    if (refused) {
+      send(which, std::move(*refused), "");
+    } else if (failure) {
+      end(which);
+    } else {
+      enter(which, step::waiting);
+      await_answer(which);
     }
-    end_late(clock::now());
-    std::erase_if(connections_, [](const connection& known) { return known.is_over; });
-    if (ready[2].revents != 0) accept_all();
   }
-}
 
-std::vector<pollfd> http_server::events(const signal_queue& signals) const {
-  std::vector<pollfd> all{{signals.descriptor(), POLLIN, 0},
-                          {read_ended_.descriptor(), POLLIN, 0},
-                          {socket_.descriptor(), POLLIN, 0}};
-  for (const auto& known : connections_) {
-    // While it waits only its end is of interest, which poll() reports in any case.
-    short wanted = POLLIN;
-    if (known.at == step::waiting) wanted = 0;
-    if (known.at == step::sending) wanted = POLLOUT;
-    all.push_back({known.socket.number(), wanted, 0});
+  void await_answer(const shared_connection& which) {
+    if (try_answer(which)) return;
+    // By then the read is answered with a fault, unless a new one began meanwhile.
+    which->patience.expires_after(shared_reads::patience);
+    which->patience.async_wait([this, which](error_code stopped) {
+      if (!stopped && which->at == step::waiting) await_answer(which);
+    });
   }
-  return all;
-}
 
-int http_server::timeout() const {
-  auto first = clock::time_point::max();
-  for (const auto& known : connections_) first = std::min(first, known.until);
-  if (first == clock::time_point::max()) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(first - clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
-}
-
-void http_server::enter(connection& which, step next, std::chrono::milliseconds time) {
-  which.at = next;
-  which.until = clock::now() + time;
-  const auto at = std::find_if(connections_.begin(), connections_.end(),
-                               [&which](const connection& known) { return &known == &which; });
-  connections_.splice(connections_.end(), connections_, at);
-}
-
-void http_server::accept_all() {
-  // Bounded: connections that exist go on in between.
-  constexpr int at_a_time = 64;
-  for (int i = 0; i < at_a_time; ++i) {
-    const int accepted =
-        accept4(socket_.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (accepted == -1) {
-      if ((errno != EMFILE && errno != ENFILE) || connections_.empty()) return;
-      make_room();  // and with it a descriptor
-      continue;
-    }
-    if (connections_.size() >= limits_.connections) make_room();
-    // What the kernel keeps of an answer counts in no bound of this process.
-    const int kept_by_kernel = 65'536;
-    setsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &kept_by_kernel, sizeof kept_by_kernel);
-    connections_.push_back({.socket = file_descriptor{accepted, "accept"}});
-    connections_.back().until = clock::now() + limits_.time_for_head;
-    // What has come already needs no further turn.
-    receive(connections_.back());
-    if (connections_.back().is_over) connections_.pop_back();
+  bool try_answer(const shared_connection& which) {
+    const auto request = request_of(which->request.get());
+    auto given = requests_->answer(request);
+    if (given) send(which, std::move(*given), request.path());
+    return given.has_value();
   }
-}
 
-void http_server::make_room() {
-  for (const auto least_loss : {step::reading, step::ending, step::sending, step::waiting}) {
+  void send(const shared_connection& which, web_answer given, const std::string& path) {
+    requests_->count(path, given.status);
+    which->patience.cancel();
+    which->response = response_of(std::move(given), which->request.get().method());
+    enter(which, step::sending);
+    which->stream.expires_after(time_for_answer);
+    http::async_write(which->stream, which->response,
+                      [this, which](error_code failure, std::size_t /*size*/) {
+                        failure ? end(which) : begin_end(which);
+                      });
+    limit_unsent();
+  }
+
+  /// A connection that is closed while bytes of the client wait in it is reset, and the client may
+  /// lose the answer.
+  void begin_end(const shared_connection& which) {
+    which->response = {};
+    error_code ignored;
+    which->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    enter(which, step::ending);
+    which->stream.expires_after(time_for_end);
+    drain(which);
+  }
+
+  void drain(const shared_connection& which) {
+    constexpr std::size_t at_a_time = 16'384;
+    which->received.clear();
+    which->stream.async_read_some(which->received.prepare(at_a_time),
+                                  [this, which](error_code failure, std::size_t /*size*/) {
+                                    failure ? end(which) : drain(which);
+                                  });
+  }
+
+  void enter(const shared_connection& which, step next) {
+    which->at = next;
+    connections_.remove(which);
+    connections_.push_back(which);
+  }
+
+  void end(const shared_connection& which) {
+    which->stream.close();
+    which->patience.cancel();
+    connections_.remove(which);
+  }
+
+  /// Gives up the connection that has been in this step for longest; null if there is none.
+  shared_connection drop_first(step where) {
     const auto first =
         std::find_if(connections_.begin(), connections_.end(),
-                     [least_loss](const connection& known) { return known.at == least_loss; });
-    if (first == connections_.end()) continue;
-    connections_.erase(first);
-    requests_.count_dropped();
-    return;
+                     [where](const shared_connection& known) { return known->at == where; });
+    if (first == connections_.end()) return nullptr;
+    auto dropped = *first;
+    end(dropped);
+    requests_->count_dropped();
+    return dropped;
   }
-}
 
-void http_server::proceed(connection& which) {
-  switch (which.at) {
-    case step::reading:
-      receive(which);
-      return;
-    case step::waiting:
-      answer(which);
-      return;
-    case step::sending:
-      send_more(which);
-      return;
-    case step::ending:
-      drain(which);
-      return;
-  }
-}
-
-void http_server::receive(connection& which) {
-  std::array<char, 4096> chunk{};
-  const auto count = recv(which.socket.number(), chunk.data(), chunk.size(), 0);
-  if (count <= 0) {
-    which.is_over = count == 0 || (errno != EAGAIN && errno != EINTR);
-    return;
-  }
-  // The end may have come in two pieces.
-  const std::size_t from = which.received.size() - std::min<std::size_t>(3, which.received.size());
-  which.received.append(chunk.data(), static_cast<std::size_t>(count));
-  const auto end = which.received.find("\r\n\r\n", from);
-  if (std::min(end, which.received.size()) > limits_.head) {
-    requests_.count("", 431);
-    begin_sending(which, too_large());
-    return;
-  }
-  if (end == std::string::npos) return;
-  which.received.resize(end + 4);
-  enter(which, step::waiting, shared_reads::patience);
-  answer(which);
-}
-
-void http_server::answer(connection& which) {
-  if (auto text = reader_->answer(which.received)) begin_sending(which, std::move(*text));
-}
-
-void http_server::begin_sending(connection& which, std::string text) {
-  which.received = {};
-  which.unsent = std::move(text);
-  enter(which, step::sending, limits_.time_for_answer);
-  send_more(which);
-}
-
-void http_server::send_more(connection& which) {
-  const auto count = send(which.socket.number(), which.unsent.data() + which.sent,
-                          which.unsent.size() - which.sent, MSG_NOSIGNAL);
-  if (count == -1) {
-    which.is_over = errno != EAGAIN && errno != EINTR;
-    return;
-  }
-  which.sent += static_cast<std::size_t>(count);
-  if (which.sent < which.unsent.size()) return;
-  which.unsent = {};
-  which.sent = 0;
-  // A connection that is closed while bytes of the client wait in it is reset, and the client may
-  // lose the answer.
-  shutdown(which.socket.number(), SHUT_WR);
-  enter(which, step::ending, limits_.time_for_end);
-  drain(which);
-}
-
-void http_server::drain(connection& which) {
-  std::array<char, 16384> chunk{};
-  const auto count = recv(which.socket.number(), chunk.data(), chunk.size(), 0);
-  which.is_over = count == 0 || (count == -1 && errno != EAGAIN && errno != EINTR);
-}
-
-void http_server::limit_unsent() {
-  std::size_t sum = 0;
-  for (const auto& known : connections_) {
-    if (!known.is_over) sum += known.unsent.size();
-  }
-  for (auto& known : connections_) {
-    if (sum <= limits_.unsent) return;
-    if (known.is_over || known.at != step::sending) continue;
-    sum -= known.unsent.size();
-    known.is_over = true;
-    requests_.count_dropped();
-  }
-}
-
-void http_server::end_late(clock::time_point now) {
-  std::vector<connection*> late;
-  for (auto& known : connections_) {
-    if (!known.is_over && known.until <= now) late.push_back(&known);
-  }
-  for (auto* const known : late) {
-    if (known->at == step::waiting) {
-      // By now the read is answered with a fault, or a new one began meanwhile.
-      answer(*known);
-      limit_unsent();
-      if (known->at == step::waiting) known->until = now + shared_reads::patience;
-      continue;
+  void make_room() {
+    for (const auto least_loss : {step::reading, step::ending, step::sending, step::waiting}) {
+      if (drop_first(least_loss)) return;
     }
-    known->is_over = true;
   }
+
+  void limit_unsent() {
+    std::size_t sum = 0;
+    for (const auto& known : connections_) sum += known->response.body().size();
+    while (sum > most_unsent) sum -= drop_first(step::sending)->response.body().size();
+  }
+
+  const std::size_t most_connections_ = connections_allowed();
+  net::io_context context_{1};
+  tcp::acceptor acceptor_;
+  web_requests* requests_ = nullptr;
+  /// The one that has been in its step for longest comes first.
+  std::list<shared_connection> connections_;
+  int ended_by_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<http_server> http_server::listen(const listen_address& where) {
+  return std::make_unique<connection_loop>(where);
 }
 
 }  // namespace rowlock::cli

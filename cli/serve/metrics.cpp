@@ -2,8 +2,6 @@
 #include "cli/serve/metrics.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <vector>
 
 #include "base/text.hpp"
@@ -36,13 +34,8 @@ std::string head_of(const char* name, const char* kind, const char* help) {
   return std::string{"# HELP "} + name + ' ' + help + "\n# TYPE " + name + ' ' + kind + '\n';
 }
 
-std::string in_seconds(std::chrono::microseconds duration) {
-  std::array<char, 32> text{};
-  const auto microseconds = static_cast<long long>(std::max<std::int64_t>(duration.count(), 0));
-  std::snprintf(text.data(), text.size(), "%lld.%06lld", microseconds / 1'000'000,
-                microseconds % 1'000'000);
-  return text.data();
-}
+/// With six digits behind the point.
+std::string in_seconds(std::chrono::duration<double> time) { return std::to_string(time.count()); }
 
 template <class Value>
 std::string gauge_by_type(const char* name, const char* help, const totals_by_type& all,

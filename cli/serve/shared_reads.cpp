@@ -6,7 +6,6 @@
 #include "base/threads.hpp"
 #include "cli/fault_text.hpp"
 #include "cli/say.hpp"
-#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
@@ -72,10 +71,8 @@ void shared_reads::forget_old(boot_clock::time_point now) {
 shared_reads::outcome shared_reads::perform(const std::function<std::string()>& read) {
   try {
     return {.answer = std::make_shared<const std::string>(read())};
-  } catch (const error& fault) {
-    return {.fault = without_passwords(fault_text(fault.what(), fault.code()))};
   } catch (const std::exception& fault) {
-    return {.fault = without_passwords(fault.what())};
+    return {.fault = shown_fault(fault)};
   }
 }
 

@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "base/text.hpp"
 #include "cli/database_time.hpp"
+#include "cli/fault_text.hpp"
 #include "cli/serve/api_json.hpp"
-#include "cli/serve/lock_history.hpp"
 #include "cli/serve/web_files.hpp"
+#include "cli/shell_text.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
@@ -38,48 +41,61 @@ web_answer text_answer(int status, const std::string& text) {
   return {.status = status, .body = text + '\n'};
 }
 
-/// Each parameter at most once, and only those named.
-void check_names(const web_request& request, std::initializer_list<std::string_view> known) {
-  for (const auto& [name, value] : request.parameters) {
+using parameters = std::map<std::string, std::string>;
+
+/// The parameters of the target, in their encoding. Each at most once, and only those named.
+parameters parameters_of(const web_request& request, const std::vector<std::string>& known) {
+  parameters given;
+  std::istringstream all{request.target.substr(request.path().size())};
+  all.ignore();  // the question mark
+  for (std::string each; std::getline(all, each, '&');) {
+    if (each.empty()) continue;
+    const auto end = std::min(each.find('='), each.size());
+    const std::string name = each.substr(0, end);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      std::string names;
-      for (const auto each : known) names += (names.empty() ? "" : ", ") + std::string{each};
-      throw bad_parameter{known.size() == 0 ? "there is an unknown parameter: write none"
-                                            : "there is an unknown parameter: write only " + names};
+      throw bad_parameter{known.empty()
+                              ? "there is an unknown parameter: write none"
+                              : "there is an unknown parameter: write only " + joined(known, ", ")};
     }
-    if (request.parameters.count(name) > 1) {
+    if (!given.emplace(name, each.substr(std::min(end + 1, each.size()))).second) {
       throw bad_parameter{"there is a parameter twice: write each once"};
     }
   }
+  return given;
+}
+
+/// What a form encodes; none where it is no UTF-8 or has a NUL.
+std::optional<std::string> decoded(std::string text) try {
+  std::replace(text.begin(), text.end(), '+', ' ');
+  text = detail::percent_decoded(text);
+  return detail::is_valid_utf8(text) ? std::optional{text} : std::nullopt;
+} catch (const error&) {
+  return {};
 }
 
 /// None if it is missing or empty: the page leaves out what it does not filter by.
-std::optional<std::string> parameter(const web_request& request, const std::string& name) {
-  const auto at = request.parameters.find(name);
-  if (at == request.parameters.end() || at->second.empty()) return {};
-  const std::string& value = at->second;
-  if (!detail::is_valid_utf8(value) || value.find('\0') != std::string::npos) {
-    throw bad_parameter{name + " is not valid: write UTF-8 without NUL"};
-  }
+std::optional<std::string> parameter(const parameters& given, const std::string& name) {
+  const auto at = given.find(name);
+  if (at == given.end() || at->second.empty()) return {};
+  auto value = decoded(at->second);
+  if (!value) throw bad_parameter{name + " is not valid: write UTF-8 without NUL, and %25 for a %"};
   return value;
 }
 
-std::optional<std::int64_t> number_parameter(const web_request& request, const std::string& name,
-                                             std::int64_t least, std::int64_t greatest) {
-  const auto text = parameter(request, name);
-  if (!text) return {};
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (failure != std::errc{} || end != text->data() + text->size() || value < least ||
-      value > greatest) {
-    throw bad_parameter{name + " is not valid: write a whole number from " + std::to_string(least) +
-                        " to " + std::to_string(greatest)};
+std::size_t limit_in(const parameters& given, std::size_t usual, std::size_t most) {
+  const auto text = parameter(given, "limit");
+  if (!text) return usual;
+  std::size_t limit = 0;
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), limit);
+  if (failure != std::errc{} || end != text->data() + text->size() || limit < 1 || limit > most) {
+    throw bad_parameter{"limit is not valid: write a whole number from 1 to " +
+                        std::to_string(most)};
   }
-  return value;
+  return limit;
 }
 
-std::optional<database_time> time_parameter(const web_request& request, const std::string& name) {
-  const auto text = parameter(request, name);
+std::optional<database_time> time_parameter(const parameters& given, const std::string& name) {
+  const auto text = parameter(given, name);
   if (!text) return {};
   const auto time = parse_database_time(*text);
   if (!time) {
@@ -89,24 +105,8 @@ std::optional<database_time> time_parameter(const web_request& request, const st
 }
 
 /// `check` of the port, whose texts say what to ask for instead.
-template <class Request>
-void require_valid(const Request& request) {
-  try {
-    check(request);
-  } catch (const error& wrong) {
-    std::string text = wrong.what();
-    // It says what kind of error it is behind the text.
-    text.erase(std::min(text.size(), text.rfind(": ")));
-    throw bad_parameter{text};
-  }
-}
-
-/// Requests with one name have the same answer.
-std::string name_of(std::string name, const web_request& request) {
-  for (const auto& [parameter, value] : request.parameters) {
-    name += compact_json({parameter, value});
-  }
-  return name;
+void require_valid(const auto& request) try { check(request); } catch (const error& wrong) {
+  throw bad_parameter{fault_text(wrong.what(), wrong.code())};
 }
 
 const web_file* file_of(const std::string& path) {
@@ -124,12 +124,16 @@ std::string type_of(std::string_view name) {
   return "text/javascript; charset=utf-8";
 }
 
-constexpr std::int64_t most_locks = 5000;
-
-constexpr std::array<std::string_view, 4> answered_paths{"/api/locks", "/api/history", "/metrics",
-                                                         "/healthz"};
+constexpr std::size_t usual_locks = 1000;
+constexpr std::size_t most_locks = 5000;
 
 }  // namespace
+
+const std::array<web_requests::route, 4> web_requests::routes{
+    {{"/api/locks", &web_requests::locks},
+     {"/api/history", &web_requests::history},
+     {"/metrics", &web_requests::metrics},
+     {"/healthz", &web_requests::health}}};
 
 web_requests::web_requests(store& rows, shared_reads& reads, host_names hosts)
     : rows_{rows}, reads_{reads}, hosts_{std::move(hosts)} {}
@@ -145,15 +149,15 @@ std::optional<web_answer> web_requests::answer(const web_request& request) {
     return text_answer(405, "only GET and HEAD are answered: nothing can be changed here");
   }
   if (request.has_body) return text_answer(413, "send no body: nothing can be changed here");
+  const auto path = request.path();
   try {
-    if (const auto* const file = file_of(request.path)) {
+    if (const auto* const file = file_of(path)) {
       return web_answer{
           .type = type_of(file->name), .body = std::string{file->content}, .is_file = true};
     }
-    if (request.path == "/api/locks") return locks(request);
-    if (request.path == "/api/history") return history(request);
-    if (request.path == "/metrics") return metrics(request);
-    if (request.path == "/healthz") return health(request);
+    for (const auto& known : routes) {
+      if (known.path == path) return (this->*known.answer)(request);
+    }
   } catch (const bad_parameter& wrong) {
     return json_error(400, wrong.what());
   }
@@ -161,9 +165,9 @@ std::optional<web_answer> web_requests::answer(const web_request& request) {
 }
 
 void web_requests::count(const std::string& path, int status) {
-  const bool is_known =
-      std::find(answered_paths.begin(), answered_paths.end(), path) != answered_paths.end() ||
-      file_of(path) != nullptr;
+  const bool is_known = file_of(path) != nullptr ||
+                        std::any_of(routes.begin(), routes.end(),
+                                    [&path](const route& known) { return known.path == path; });
   ++counts_.answers[{is_known ? path : "other", status}];
 }
 
@@ -176,44 +180,42 @@ std::optional<web_answer> web_requests::answer_with(const std::string& name,
 }
 
 std::optional<web_answer> web_requests::locks(const web_request& request) {
-  check_names(request, {"type", "holder", "limit"});
-  list_request wanted{.type = parameter(request, "type"), .holder = parameter(request, "holder")};
-  const auto limit = number_parameter(request, "limit", 1, most_locks).value_or(1000);
+  const auto given = parameters_of(request, {"type", "holder", "limit"});
+  list_request wanted{.type = parameter(given, "type"), .holder = parameter(given, "holder")};
   // One row more says that there are more.
-  wanted.at_most = static_cast<std::size_t>(limit) + 1;
+  wanted.at_most = limit_in(given, usual_locks, most_locks) + 1;
   require_valid(wanted);
   // The reads may outlive this object while the process ends.
-  return answer_with(name_of("locks", request), [&rows = rows_, wanted] {
+  return answer_with(request.target, [&rows = rows_, wanted] {
     const auto locks = rows.list(wanted);
     return locks_json(locks, rows.now(), *wanted.at_most - 1);
   });
 }
 
 std::optional<web_answer> web_requests::history(const web_request& request) {
-  check_names(request, {"since", "until", "type", "source", "holder", "what", "before", "limit"});
-  history_request wanted{.type = parameter(request, "type"),
-                         .source_id = parameter(request, "source"),
-                         .holder = parameter(request, "holder"),
-                         .what = parameter(request, "what"),
-                         .since = time_parameter(request, "since"),
-                         .until = time_parameter(request, "until")};
-  if (const auto cursor = parameter(request, "before")) {
+  const auto given = parameters_of(
+      request, {"since", "until", "type", "source", "holder", "what", "before", "limit"});
+  history_request wanted{.type = parameter(given, "type"),
+                         .source_id = parameter(given, "source"),
+                         .holder = parameter(given, "holder"),
+                         .what = parameter(given, "what"),
+                         .since = time_parameter(given, "since"),
+                         .until = time_parameter(given, "until")};
+  if (const auto cursor = parameter(given, "before")) {
     wanted.before = event_at(*cursor);
     if (!wanted.before) {
       throw bad_parameter{"before is not valid: write the `next` of an answer"};
     }
   }
-  constexpr auto most = static_cast<std::int64_t>(longest_history);
-  wanted.at_most =
-      static_cast<std::size_t>(number_parameter(request, "limit", 1, most).value_or(most));
+  wanted.at_most = limit_in(given, longest_history, longest_history);
   require_valid(wanted);
-  return answer_with(name_of("history", request), [&rows = rows_, wanted] {
+  return answer_with(request.target, [&rows = rows_, wanted] {
     return read_history(rows, wanted, wanted.at_most);
   });
 }
 
 std::optional<web_answer> web_requests::metrics(const web_request& request) {
-  check_names(request, {});
+  parameters_of(request, {});
   const auto read = reads_.get("metrics", [&rows = rows_] {
     lock_totals totals;
     list_request page{.at_most = largest_page};
@@ -234,7 +236,7 @@ std::optional<web_answer> web_requests::metrics(const web_request& request) {
 }
 
 std::optional<web_answer> web_requests::health(const web_request& request) {
-  check_names(request, {});
+  parameters_of(request, {});
   const auto read = reads_.get("health", [&rows = rows_] {
     // Any key will do: it need not exist, but its table must.
     (void)rows.read(std::array{lock_key{"rowlock", "healthz"}});

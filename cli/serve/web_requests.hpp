@@ -2,27 +2,30 @@
 #ifndef ROWLOCK_CLI_SERVE_WEB_REQUESTS_HPP
 #define ROWLOCK_CLI_SERVE_WEB_REQUESTS_HPP
 
+#include <array>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/serve/host_names.hpp"
+#include "cli/serve/addresses.hpp"
 #include "cli/serve/metrics.hpp"
 #include "cli/serve/shared_reads.hpp"
 #include "rowlock/port/store.hpp"
 
 namespace rowlock::cli {
 
-/// A request without a body, with decoded texts.
+/// A request without its body, with the texts as they came.
 struct web_request {
   std::string method;
-  std::string path;
-  std::multimap<std::string, std::string> parameters;
+  /// A path, and parameters after `?`.
+  std::string target;
   /// One for each Host header.
-  std::vector<std::string> hosts;
+  std::vector<std::string> hosts = {};
   bool has_body = false;
+
+  [[nodiscard]] std::string path() const { return target.substr(0, target.find('?')); }
 };
 
 struct web_answer {
@@ -47,6 +50,13 @@ class web_requests {
   void count_dropped() { ++counts_.dropped; }
 
  private:
+  using answer_to = std::optional<web_answer> (web_requests::*)(const web_request&);
+  struct route {
+    std::string_view path;
+    answer_to answer;
+  };
+  static const std::array<route, 4> routes;
+
   std::optional<web_answer> locks(const web_request& request);
   std::optional<web_answer> history(const web_request& request);
   std::optional<web_answer> metrics(const web_request& request);

@@ -1,9 +1,9 @@
 // Widths of texts, and texts that are shortened.
-#include "cli/cells.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "cli/printable.hpp"
 
 namespace rowlock::cli {
 

@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/known_versions.hpp"
 #include "rowlock/port/passing_store.hpp"
 #include "rowlock/sqlite_store.hpp"
 #include "rowlock/testing/memory_store.hpp"
@@ -68,7 +67,8 @@ class pretended_store final : public passing_store {
 
 std::map<std::string, cli::finding> checked(store& rows, std::chrono::seconds limit = 60s) {
   std::map<std::string, cli::finding> all;
-  cli::checkup{rows, "shared_lock", 1, limit}.run(
+  cli::check_database(
+      rows, "shared_lock", 1, limit,
       [&](const std::string& name, const cli::finding& found) { all[name] = found; });
   return all;
 }

@@ -35,6 +35,7 @@ class CliCompletionTest : public testing::TestWithParam<completed_shell> {
   void SetUp() override {
     std::ofstream{script()} << run_rowlock({"completion", GetParam().name}).output;
     std::ofstream{folder_.path() / "my urls"};
+    std::filesystem::create_symlink(ROWLOCK_COMMAND, folder_.path() / "rowlock");
     const auto command = folder_.path() / "rowlock-job";
     std::ofstream{command} << "#!/bin/sh\n";
     std::filesystem::permissions(command, std::filesystem::perms::owner_all);
@@ -162,11 +163,10 @@ TEST(CliCompletionUsageTest, AShellIsNeeded) {
 }
 
 TEST(CliCompletionUsageTest, TheInstalledScriptsAreThePrintedOnes) {
-  for (const auto& [shell, file] : {std::pair{"bash", "bash/rowlock"},
-                                    {"zsh", "zsh/_rowlock"},
-                                    {"fish", "fish/rowlock.fish"}}) {
-    std::ifstream made{std::string{ROWLOCK_MANUAL_PAGES "/"} + file};
-    const std::string text{std::istreambuf_iterator{made}, {}};
+  for (const auto& [shell, file] :
+       {std::pair{"bash", "rowlock.bash"}, {"zsh", "rowlock.zsh"}, {"fish", "rowlock.fish"}}) {
+    std::ifstream checked_in{std::string{ROWLOCK_COMPLETION "/"} + file};
+    const std::string text{std::istreambuf_iterator{checked_in}, {}};
     EXPECT_EQ(text, run_rowlock({"completion", shell}).output);
   }
 }

@@ -1,11 +1,10 @@
 // Which faults are said, and how often.
-#include "cli/fault_reporter.hpp"
-
 #include <gtest/gtest.h>
 
 #include <stop_token>
 #include <string>
 
+#include "cli/loss_reporter.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/cells.hpp"
 #include "cli/cli_test.hpp"
+#include "cli/printable.hpp"
 #include "cli/terminal.hpp"
 #include "rowlock/lock_table.hpp"
 #include "support/temp_folder.hpp"

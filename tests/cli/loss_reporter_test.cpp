@@ -6,7 +6,6 @@
 #include <stop_token>
 #include <string>
 
-#include "cli/release_witness.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/testing/memory_store.hpp"
 

@@ -1,11 +1,10 @@
 // The period of the history that a command reads, by a clock of the database that the test sets.
-#include "cli/period_options.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 
+#include "cli/options.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {

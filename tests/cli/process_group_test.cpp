@@ -1,12 +1,12 @@
 // Whether processes of a group are left.
-#include "cli/process_group.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+
+#include "cli/child_process.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -1,11 +1,10 @@
 // A witness of the command's own release, which passes all other calls on.
-#include "cli/release_witness.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <chrono>
 
+#include "cli/loss_reporter.hpp"
 #include "rowlock/testing/memory_store.hpp"
 #include "support/watched_store.hpp"
 

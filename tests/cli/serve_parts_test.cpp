@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/database_time.hpp"
-#include "cli/serve/host_names.hpp"
+#include "cli/serve/addresses.hpp"
 #include "cli/serve/metrics.hpp"
 #include "cli/serve/shared_reads.hpp"
 #include "rowlock/clock.hpp"

@@ -1,6 +1,4 @@
 // A command runs while its lease is held.
-#include "cli/supervise.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "cli/locked_command.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/testing/memory_store.hpp"
 #include "support/patience.hpp"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/cells.hpp"
 #include "cli/cli_test.hpp"
+#include "cli/printable.hpp"
 #include "cli/terminal.hpp"
 #include "rowlock/postgres_store.hpp"
 #include "support/patience.hpp"

@@ -1,0 +1,236 @@
+// Options of several subcommands, and what they stand for.
+#include "cli/options.hpp"
+
+#include <fcntl.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <system_error>
+
+#include "cli/database_time.hpp"
+#include "cli/file_descriptor.hpp"
+#include "cli/printable.hpp"
+#include "cli/values.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw misuse("--url-file {} {}", path, why);
+}
+
+/// The same rule as libpq has for its password file. A terminal is allowed: a user types there.
+void require_privacy(int file, const std::string& path) {
+  struct stat found {};
+  if (fstat(file, &found) != 0 || S_ISDIR(found.st_mode))
+    refuse(path, "is no file with a URL in it");
+  if (!S_ISCHR(found.st_mode) && (found.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    refuse(path, "can be used by others than its owner: chmod 600 takes that away");
+  }
+}
+
+std::string first_line_of(const std::string& path) {
+  const int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened == -1) {
+    refuse(path, "cannot be read: " + std::generic_category().message(errno));
+  }
+  const file_descriptor file{opened, "open"};
+  require_privacy(file.number(), path);
+  constexpr std::size_t longest = 65536;
+  std::string text;
+  std::array<char, 4096> chunk{};
+  while (text.find('\n') == std::string::npos && text.size() <= longest) {
+    const auto received = read(file.number(), chunk.data(), chunk.size());
+    if (received == -1 && errno == EINTR) continue;
+    if (received <= 0) break;
+    text.append(chunk.data(), static_cast<std::size_t>(received));
+  }
+  text.resize(std::min(text.find('\n'), text.size()));
+  text.erase(text.find_last_not_of(" \t\r") + 1);
+  if (text.empty()) refuse(path, "has no URL in its first line");
+  return text;
+}
+
+constexpr choices<row_filter, 4> states{{{"any", row_filter::any},
+                                         {"held", row_filter::held},
+                                         {"run-out", row_filter::run_out},
+                                         {"closed", row_filter::closed}}};
+constexpr choices<row_order, 3> orders{
+    {{"key", row_order::key}, {"age", row_order::age}, {"left", row_order::remaining}}};
+
+enum class color_use { when_useful, always, never };
+constexpr choices<color_use, 3> color_uses{
+    {{"auto", color_use::when_useful}, {"always", color_use::always}, {"never", color_use::never}}};
+
+template <class Value, std::size_t Size>
+std::string word_in(const choices<Value, Size>& known, Value wanted) {
+  for (const auto& [word, value] : known) {
+    if (value == wanted) return std::string{word};
+  }
+  return {};
+}
+
+}  // namespace
+
+void table_options::add_to(CLI::App& subcommand) {
+  CLI::Option* const given =
+      subcommand.add_option("URL", url, "sqlite:///path, postgresql://... or mysql://...");
+  subcommand
+      .add_option("--url-file", url_file,
+                  "The first line of this file is the URL, which only its owner may read")
+      ->type_name("FILE")
+      ->excludes(given);
+  subcommand.add_option("--table", table, "The lock table: NAME or SCHEMA.NAME")->type_name("NAME");
+}
+
+database_url table_options::database() const { return url_as_given(); }
+
+bool table_options::may_change() const {
+  std::error_code unknown;
+  return url_file && std::filesystem::is_regular_file(*url_file, unknown);
+}
+
+std::unique_ptr<store> table_options::open(const database_url& first) const {
+  std::function<database_url()> url_now;
+  if (may_change()) url_now = [where = *this] { return where.database(); };
+  return open_store(first, table_name{table}, url_now);
+}
+
+database_url table_options::kind_of_database() const {
+  const std::string given = url_as_given();
+  return given == "sqlite://" ? "sqlite:///any" : given;
+}
+
+std::string table_options::url_as_given() const {
+  const char* const of_environment = std::getenv("ROWLOCK_URL");  // NOLINT(concurrency-mt-unsafe)
+  std::string given = of_environment == nullptr ? "" : of_environment;
+  if (url_file) given = first_line_of(*url_file);
+  if (url) given = *url;
+  if (given.empty() && !url) {
+    throw misuse("no database: give its URL, a file with --url-file, or the variable ROWLOCK_URL");
+  }
+  hide_passwords_of(given);
+  return given;
+}
+
+void key_options::add_to(CLI::App& subcommand) {
+  const CLI::Validator is_given{
+      [](const std::string& value) {
+        return value.empty() ? "is empty: write a value, perhaps a variable of your script has none"
+                             : "";
+      },
+      ""};
+  subcommand
+      .add_option("--type", key.type, "What kind of thing is locked; within a scope: SCOPE/TYPE")
+      ->type_name("TYPE")
+      ->check(is_given)
+      ->required();
+  subcommand.add_option("--source", key.source_id, "Which one of them")
+      ->type_name("SOURCE")
+      ->check(is_given)
+      ->required();
+}
+
+void confirmation::require_terminal() const {
+  const bool has_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+  if (is_given_ || has_terminal) return;
+  throw misuse("there is no terminal to ask on: add --yes if you are sure");
+}
+
+bool confirmation::is_given_for(const std::string& question) const {
+  if (is_given_) return true;
+  std::cerr << printable(question) + " [y/N] ";
+  std::string answer;
+  std::getline(std::cin, answer);
+  return strcasecmp(answer.c_str(), "y") == 0 || strcasecmp(answer.c_str(), "yes") == 0;
+}
+
+void list_options::add_to(CLI::App& subcommand) {
+  subcommand.add_option("--type", type, "Only keys of this type")->type_name("TYPE");
+  subcommand.add_option("--holder", holder, "Only keys of this holder, by its whole label")
+      ->type_name("LABEL");
+  subcommand.add_option("--state", state, "Only keys in this state")
+      ->type_name(type_name_of("STATE", states));
+  subcommand
+      .add_option("--sort", sort,
+                  "By age: the longest held first; by left: the least time left first")
+      ->type_name(type_name_of("ORDER", orders));
+  subcommand
+      .add_option("--color", color, "auto: on a terminal, unless the variable NO_COLOR is set")
+      ->type_name(type_name_of("WHEN", color_uses));
+}
+
+list_request list_options::request() const {
+  list_request wanted{.type = type,
+                      .holder = holder,
+                      .state = chosen_of("--state", state, states),
+                      .sort = chosen_of("--sort", sort, orders)};
+  check(wanted);
+  return wanted;
+}
+
+bool list_options::has_colors() const {
+  switch (chosen_of("--color", color, color_uses)) {
+    case color_use::always:
+      return true;
+    case color_use::never:
+      return false;
+    case color_use::when_useful:
+      break;
+  }
+  const char* const unwanted = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
+  return isatty(STDOUT_FILENO) == 1 && (unwanted == nullptr || *unwanted == '\0');
+}
+
+std::string word_of(row_order order) { return word_in(orders, order); }
+std::string word_of(row_filter state) { return word_in(states, state); }
+
+void period_options::add_to(CLI::App& subcommand) {
+  subcommand
+      .add_option("--since", since,
+                  "Not older: a time, or so long ago; 24h before --until if not given")
+      ->type_name("TIME");
+  subcommand.add_option("--until", until, "Not younger: a time, or so long ago")->type_name("TIME");
+}
+
+history_request period_options::unchecked(history_request request, database_time now) const {
+  if (until != "now") request.until = parse_moment("--until", until, now);
+  request.since =
+      since ? parse_moment("--since", *since, now)
+            : std::max(database_time{}, request.until.value_or(now) - std::chrono::hours{24});
+  return request;
+}
+
+history_request period_options::of(history_request request, database_time now) const {
+  request = unchecked(std::move(request), now);
+  check(request);
+  return request;
+}
+
+void period_options::check_any_time(const history_request& request) const {
+  constexpr database_time some_time{std::chrono::sys_days{std::chrono::year{9999} / 1 / 1}};
+  auto ends = unchecked(request, some_time);
+  // Which of a time and a duration comes first only the database's time says.
+  const bool is_mixed =
+      since && parse_database_time(*since).has_value() != parse_database_time(until).has_value();
+  if (is_mixed) {
+    auto begin = ends;
+    begin.until.reset();
+    check(begin);
+    ends.since.reset();
+  }
+  check(ends);
+}
+
+}  // namespace rowlock::cli
