@@ -168,7 +168,7 @@ class checkup {
   finding check_history() {
     history_page page;
     try {
-      page = rows_.history({.type = key_.type, .source_id = key_.source_id, .at_most = 1});
+      page = rows_.history({.type = key_.type, .source_id = key_.source_id, .limit = 1});
     } catch (const error& refused) {
       // SQLite has no roles: there it is a table of another form.
       if (refused.kind() != errc::rejected || found_.product == "SQLite") throw;
@@ -218,7 +218,7 @@ class checkup {
     constexpr std::size_t most = 10'000;
     std::vector<row_state> held;
     try {
-      held = rows_.list({.state = row_filter::held, .at_most = most});
+      held = rows_.list({.state = row_filter::held, .limit = most});
     } catch (const error& refused) {
       if (refused.kind() != errc::rejected) throw;
       return skipped("this role may not list" + cause_of(refused, ""));

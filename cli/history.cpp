@@ -62,7 +62,7 @@ class event_table : public text_table {
             printable(event.what),
             printable(event.key.type + '/' + event.key.source_id),
             event.holder.empty() ? "-" : printable(event.holder),
-            event.held ? show_duration(*event.held) : "-",
+            event.held_for ? show_duration(*event.held_for) : "-",
             printable(details)};
   }
 };
@@ -72,7 +72,7 @@ bool print_events(store& rows, history_request request, std::size_t limit,
                   page_printer<event_table>& printer) {
   for (;;) {
     // One more event than is printed says that there are more.
-    request.at_most = std::min(limit, events_of_a_page) + 1;
+    request.limit = std::min(limit, events_of_a_page) + 1;
     auto page = rows.history(request);
     if (!page.is_recorded) {
       throw error{errc::rejected,
@@ -82,7 +82,7 @@ bool print_events(store& rows, history_request request, std::size_t limit,
     if (page.is_ended && !request.before) {
       say("the history was ended: what happened since then is not in it");
     }
-    const bool is_full = page.events.size() == request.at_most;
+    const bool is_full = page.events.size() == request.limit;
     if (is_full) page.events.pop_back();
     printer.print(page.events);
     limit -= page.events.size();

@@ -52,9 +52,9 @@ bool print_rows(store& rows, list_request request, std::optional<size_t> limit,
   for (auto left = limit;;) {
     // One more row than is printed says that there are more.
     const bool is_last_page = request.sort != row_order::key || (left && *left < rows_of_a_page);
-    request.at_most = is_last_page ? std::min(*left + 1, largest_page) : rows_of_a_page;
+    request.limit = is_last_page ? std::min(*left + 1, largest_page) : rows_of_a_page;
     auto page = rows.list(request);
-    const bool is_full = page.size() == *request.at_most;
+    const bool is_full = page.size() == *request.limit;
     if (is_last_page && page.size() > *left) page.resize(*left);
     printer.print(page);
     if (is_last_page || !is_full || !std::cout) return is_last_page && is_full;

@@ -103,12 +103,12 @@ lock_options to_locking(const locked_command_options& options) {
         "counts as lost",
         options.ttl, locking.margin.count());
   }
-  if (options.at_most) locking.at_most = parse_duration("--at-most", *options.at_most);
-  if (locking.at_most && *locking.at_most < locking.ttl) {
+  if (options.renew_for) locking.renew_for = parse_duration("--at-most", *options.renew_for);
+  if (locking.renew_for && *locking.renew_for < locking.ttl) {
     throw misuse(
         "--at-most {} is shorter than the lease, which is not ended before its --ttl of {}: write "
         "{} or more, or a shorter --ttl",
-        *options.at_most, options.ttl, options.ttl);
+        *options.renew_for, options.ttl, options.ttl);
   }
   return locking;
 }
@@ -176,7 +176,7 @@ void locked_command_options::add_to(CLI::App& subcommand) {
   subcommand.add_option("--ttl", ttl, "How long the key stays taken after this process dies")
       ->type_name("DURATION");
   subcommand
-      .add_option("--at-most", at_most,
+      .add_option("--at-most", renew_for,
                   "Stop renewing after this long, so that a command that hangs loses the key")
       ->type_name("DURATION");
   subcommand.add_option("--grace", grace, "From SIGTERM to SIGKILL when the key was lost")

@@ -19,7 +19,7 @@ struct locked_command_options {
   table_options where;
   key_options which;
   std::string ttl = "30s";
-  std::optional<std::string> at_most;
+  std::optional<std::string> renew_for;
   std::string grace = "10s";
   std::string holder;
   std::string lost_exit_code = "76";

@@ -88,7 +88,8 @@ void loss_reporter::fault(const fault_event& event) {
 void loss_reporter::lost(const lost_event& event) {
   faults_.ended();
   say(in_words(event.key) + " was lost: " +
-      (event.reason == loss_reason::taken_away ? why_taken(event.key) : why_run_out(event.held)));
+      (event.reason == loss_reason::taken_away ? why_taken(event.key)
+                                               : why_run_out(event.held_for)));
   const std::scoped_lock lock{mutex_};
   is_said_ = true;
   was_said_.notify_all();
@@ -120,7 +121,8 @@ std::string loss_reporter::why_run_out(std::chrono::microseconds held) const {
         std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - since));
   };
   const auto silence = until_now(renewed_at_);
-  if (at_most_ && held >= *at_most_) return "--at-most " + show_duration(*at_most_) + " is over";
+  if (renew_for_ && held >= *renew_for_)
+    return "--at-most " + show_duration(*renew_for_) + " is over";
   if (const auto locked_since = rows_.locked_since()) {
     return fmt::format(
         "another transaction has had its row locked for {} or longer; it was renewed last {} ago",

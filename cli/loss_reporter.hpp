@@ -115,11 +115,11 @@ class release_witness final : public passing_store {
 /// Thread-safety: all members may be called from any thread.
 class loss_reporter final : public observer {
  public:
-  /// `at_most` is how long the lease is renewed. With `waits`, faults that pass do not end the
+  /// `renew_for` is how long the lease is renewed. With `waits`, faults that pass do not end the
   /// wait, but `stop` does. All apply to the attempt and the lease of the `lock_table`.
-  loss_reporter(release_witness& rows, std::optional<std::chrono::milliseconds> at_most, bool waits,
-                std::stop_token stop)
-      : rows_{rows}, at_most_{at_most}, waits_{waits} {
+  loss_reporter(release_witness& rows, std::optional<std::chrono::milliseconds> renew_for,
+                bool waits, std::stop_token stop)
+      : rows_{rows}, renew_for_{renew_for}, waits_{waits} {
     faults_.stop_with(std::move(stop));
   }
 
@@ -143,7 +143,7 @@ class loss_reporter final : public observer {
   [[nodiscard]] std::string why_run_out(std::chrono::microseconds held) const;
 
   release_witness& rows_;
-  const std::optional<std::chrono::milliseconds> at_most_;
+  const std::optional<std::chrono::milliseconds> renew_for_;
   // Used by the observer's thread only.
   boot_clock::time_point renewed_at_;
   std::string last_fault_;  // of a renewal, since then

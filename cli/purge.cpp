@@ -48,7 +48,7 @@ std::string refusal_of(const purge_result& result) {
 
 /// A job with the wrong table would never notice.
 void require_history(store& rows) {
-  if (rows.history({.at_most = 1}).is_recorded) return;
+  if (rows.history({.limit = 1}).is_recorded) return;
   throw error{errc::rejected,
               "this database has no history: `rowlock migrate <URL> --with history` begins one"};
 }
@@ -74,7 +74,7 @@ int purge_now(const purge_options& options) {
   const auto rows = open_store(url, table);
   if (options.is_of_history) require_history(*rows);
   const auto chosen = options.is_of_history ? purge_history : rowlock::purge;
-  const auto result = chosen(*rows, older_than, purge_request{}.at_most, waiting.stop());
+  const auto result = chosen(*rows, older_than, purge_request{}.limit, waiting.stop());
   const std::string what = options.is_of_history ? "event" : "row";
   std::cout << "purged " << counted(result.purged, what) << '\n';
   if (result.refused > 0) say(refusal_of(result));

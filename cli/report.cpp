@@ -75,7 +75,7 @@ void replace_file(const std::string& path, std::string_view text) {
 
 int report_now(const report_options& options) {
   // A wrong value is said before the database is asked.
-  const history_request asked{.at_most = longest_history};
+  const history_request asked{.limit = longest_history};
   options.period.check_any_time(asked);
   const table_name table{options.where.table};
   const auto url = options.where.database();
@@ -87,7 +87,7 @@ int report_now(const report_options& options) {
 
   const auto rows = open_store(url, table);
   const auto now = rows->now();
-  const auto locks = rows->list({.at_most = largest_page});
+  const auto locks = rows->list({.limit = largest_page});
   const std::string page =
       report_page(locks_json(locks, now, largest_page - 1),
                   read_history(*rows, options.period.of(asked, now), longest_report));

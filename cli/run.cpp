@@ -80,7 +80,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   release_witness witnessed{*rows};
   const bool waits = for_this.wait.give_up_after.value_or(1ms) > 0ms;
   const auto why_lost =
-      std::make_shared<loss_reporter>(witnessed, to_run.locking().at_most, waits, waiting.stop());
+      std::make_shared<loss_reporter>(witnessed, to_run.locking().renew_for, waits, waiting.stop());
   auto locking = to_run.locking();
   locking.observer = why_lost;
   const auto run_under = [&](const lease& held) {

@@ -38,7 +38,7 @@ std::string done_in_words(const done_mark& done) {
 
 std::string since_in_words(const row_state& row) {
   const auto since = to_the_second(row.acquired_at) + " UTC";
-  return row.held ? since + ", " + show_duration(*row.held) + " ago" : since;
+  return row.held_for ? since + ", " + show_duration(*row.held_for) + " ago" : since;
 }
 
 /// `web1:4711, from 2026-01-31 12:00:00 to 2026-01-31 12:00:07 UTC (7.2s), released`
@@ -46,7 +46,7 @@ std::string last_in_words(const last_use& last) {
   std::string words = last.holder.empty() ? "a transaction" : last.holder;
   if (!last.from.empty()) words += ", from " + to_the_second(last.from);
   words += (last.from.empty() ? ", at " : " to ") + to_the_second(last.until) + " UTC";
-  if (last.held) words += " (" + show_duration(*last.held) + ')';
+  if (last.held_for) words += " (" + show_duration(*last.held_for) + ')';
   return words + ", " + last.how;
 }
 

@@ -91,7 +91,7 @@ std::string liveness_of(const row_state& row) {
   const auto times = show_duration(std::max(*silent, std::chrono::microseconds::zero()));
   const auto of = ", lease " + show_duration(*row.ttl);
   if (has_no_sign(row)) return "no sign for " + times + of;
-  const bool is_renewed = !row.held || *row.held > *silent + std::chrono::milliseconds{1};
+  const bool is_renewed = !row.held_for || *row.held_for > *silent + std::chrono::milliseconds{1};
   return (is_renewed ? "renewed " : "granted ") + times + " ago" + of;
 }
 
@@ -118,7 +118,7 @@ ordered_json json_of(const lock_event& event) {
   shown["holder"] = text_or_null(event.holder);
   shown["since"] = timestamp(event.since);
   shown["until"] = timestamp(event.until);
-  shown["held_ms"] = in_milliseconds_or_null(event.held);
+  shown["held_ms"] = in_milliseconds_or_null(event.held_for);
   shown["reason"] = text_or_null(event.reason);
   shown["correlation_id"] = text_or_null(event.correlation_id);
   return shown;
@@ -131,7 +131,7 @@ ordered_json json_of(const row_state& row) {
   shown["state"] = state_of(row);
   shown["holder"] = row.holder;
   shown["since"] = timestamp(row.acquired_at);
-  shown["held_ms"] = in_milliseconds_or_null(row.held);
+  shown["held_ms"] = in_milliseconds_or_null(row.held_for);
   shown["ttl_ms"] = in_milliseconds_or_null(row.owned ? row.ttl : std::nullopt);
   shown["sign_of_life_ms"] = in_milliseconds_or_null(row.silent_for());
   shown["remaining_ms"] = row.is_live() ? whole_milliseconds(*row.remaining) : 0;

@@ -95,11 +95,12 @@ std::vector<std::string> row_table::lines_of(std::span<const row_state> rows) {
   std::vector<row> shown;
   for (const auto& each : rows) {
     const auto alive = short_liveness_of(each);
-    shown.push_back({.texts = {printable(each.key.type), printable(each.key.source_id),
-                               printable(each.holder), each.held ? show_duration(*each.held) : "-",
-                               alive.empty() ? "-" : alive, left_of(each),
-                               (each.is_waited_for ? "[waited for] " : "") + printable(each.note)},
-                     .style = has_colors_ ? style_of(each) : ""});
+    shown.push_back(
+        {.texts = {printable(each.key.type), printable(each.key.source_id), printable(each.holder),
+                   each.held_for ? show_duration(*each.held_for) : "-", alive.empty() ? "-" : alive,
+                   left_of(each),
+                   (each.is_waited_for ? "[waited for] " : "") + printable(each.note)},
+         .style = has_colors_ ? style_of(each) : ""});
   }
   return text_table::lines_of(shown);
 }

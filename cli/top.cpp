@@ -266,7 +266,7 @@ int top_now(const top_options& options) {
                   .interval = interval_of(options),
                   .has_colors = options.which.has_colors(),
                   .rows = {}};
-  shown.request.at_most = largest_page;
+  shown.request.limit = largest_page;
   if (!options.is_once) require_terminal();
   // Before the store, whose threads are to inherit the blocked signals.
   std::optional<signal_queue> signals;

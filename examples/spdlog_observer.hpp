@@ -39,13 +39,14 @@ class spdlog_observer final : public rowlock::observer {
                 ms(event.left));
   }
   void lost(const rowlock::lost_event& event) override {
-    log_->error("{} lost after {} ms: {}", words(event.key), ms(event.held), words(event.reason));
+    log_->error("{} lost after {} ms: {}", words(event.key), ms(event.held_for),
+                words(event.reason));
   }
   void released(const rowlock::released_event& event) override {
     const bool is_deferred = event.result == rowlock::release_result::deferred;
     log_->debug("{} {}{} after {} ms, took {} ms", words(event.key),
                 is_deferred ? "not released yet" : "released",
-                event.failed ? ", the work failed," : "", ms(event.held), ms(event.took));
+                event.failed ? ", the work failed," : "", ms(event.held_for), ms(event.took));
   }
   void fault(const rowlock::fault_event& event) override {
     log_->error("{} of {} ({} keys) failed after {} ms: {}", words(event.operation),

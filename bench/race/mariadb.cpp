@@ -109,7 +109,7 @@ class bare_contender final : public polling_contender {
 std::vector<protocol> mariadb_protocols() {
   return {
       rowlock_protocol("rowlock_mariadb", {}),
-      rowlock_protocol("rowlock_mariadb_ungrouped", {.at_most = 1}),
+      rowlock_protocol("rowlock_mariadb_ungrouped", {.max_batch = 1}),
       rowlock_protocol("rowlock_mariadb_history", {}, history_option::with),
       {.name = "bare_mariadb",
        .runs_on = engine::mariadb,

@@ -110,7 +110,7 @@ std::vector<protocol> postgres_protocols() {
     return through_lock_table(store_in(where), {.ttl = ttl});
   };
   const opening ungrouped = [](const place& where) {
-    return through_lock_table(store_in(where), {.ttl = ttl, .batching = {.at_most = 1}});
+    return through_lock_table(store_in(where), {.ttl = ttl, .batching = {.max_batch = 1}});
   };
   const opening bare = contenders_sharing<bare_contender, bare_connections>;
   return {

@@ -57,22 +57,22 @@ std::optional<lock_event> event_at(std::string_view cursor) try {
   return {};
 }
 
-std::string read_history(store& rows, const history_request& request, std::size_t at_most) {
+std::string read_history(store& rows, const history_request& request, std::size_t limit) {
   const auto at = rows.now();
   history_request wanted = request;
   // One event more says that there is another page.
-  ++wanted.at_most;
+  ++wanted.limit;
   std::string events;
   for (std::size_t count = 0;;) {
     auto page = rows.history(wanted);
-    const bool has_more = page.events.size() == wanted.at_most;
+    const bool has_more = page.events.size() == wanted.limit;
     if (has_more) page.events.pop_back();
     for (const auto& event : page.events) {
       if (!events.empty()) events += ',';
       events += compact_json(json_of(event));
     }
     count += page.events.size();
-    if (has_more && count < at_most) {
+    if (has_more && count < limit) {
       wanted.before = page.events.back();
       continue;
     }

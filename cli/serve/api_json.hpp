@@ -29,9 +29,9 @@ std::string cursor_of(const lock_event& last);
 std::optional<lock_event> event_at(std::string_view cursor);
 
 /// The answer of `api/history`, see cli/web/README.md: `at`, `has_history`, `next`, `events`. Reads
-/// pages of the request until there are `at_most` events: one, if that is the length of its page.
+/// pages of the request until there are `limit` events: one, if that is the length of its page.
 /// Throws `error`. Six round trips a page at most.
-std::string read_history(store& rows, const history_request& request, std::size_t at_most);
+std::string read_history(store& rows, const history_request& request, std::size_t limit);
 
 /// In ASCII, on one line. Bytes that are not UTF-8 become U+FFFD.
 std::string compact_json(const nlohmann::ordered_json& shown);

@@ -78,7 +78,7 @@ void type_totals::add(const row_state& row) {
     return;
   }
   ++held;
-  oldest = std::max(oldest, row.held.value_or(std::chrono::microseconds{0}));
+  oldest = std::max(oldest, row.held_for.value_or(std::chrono::microseconds{0}));
   if (has_no_sign(row)) ++silent;
 }
 

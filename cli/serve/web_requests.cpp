@@ -183,12 +183,12 @@ std::optional<web_answer> web_requests::locks(const web_request& request) {
   const auto given = parameters_of(request, {"type", "holder", "limit"});
   list_request wanted{.type = parameter(given, "type"), .holder = parameter(given, "holder")};
   // One row more says that there are more.
-  wanted.at_most = limit_in(given, usual_locks, most_locks) + 1;
+  wanted.limit = limit_in(given, usual_locks, most_locks) + 1;
   require_valid(wanted);
   // The reads may outlive this object while the process ends.
   return answer_with(request.target, [&rows = rows_, wanted] {
     const auto locks = rows.list(wanted);
-    return locks_json(locks, rows.now(), *wanted.at_most - 1);
+    return locks_json(locks, rows.now(), *wanted.limit - 1);
   });
 }
 
@@ -207,18 +207,17 @@ std::optional<web_answer> web_requests::history(const web_request& request) {
       throw bad_parameter{"before is not valid: write the `next` of an answer"};
     }
   }
-  wanted.at_most = limit_in(given, longest_history, longest_history);
+  wanted.limit = limit_in(given, longest_history, longest_history);
   require_valid(wanted);
-  return answer_with(request.target, [&rows = rows_, wanted] {
-    return read_history(rows, wanted, wanted.at_most);
-  });
+  return answer_with(request.target,
+                     [&rows = rows_, wanted] { return read_history(rows, wanted, wanted.limit); });
 }
 
 std::optional<web_answer> web_requests::metrics(const web_request& request) {
   parameters_of(request, {});
   const auto read = reads_.get("metrics", [&rows = rows_] {
     lock_totals totals;
-    list_request page{.at_most = largest_page};
+    list_request page{.limit = largest_page};
     for (;;) {
       const auto found = rows.list(page);
       totals.add(found);

@@ -54,7 +54,7 @@ class opentelemetry_observer final : public rowlock::observer {
   }
   void released(const rowlock::released_event& event) override {
     if (event.result != rowlock::release_result::released) return;
-    holds_->Record(seconds(event.held), of(event.key), no_context());
+    holds_->Record(seconds(event.held_for), of(event.key), no_context());
   }
   void fault(const rowlock::fault_event& event) override {
     faults_->Add(1, of(event.key, "operation", word(event.operation)));

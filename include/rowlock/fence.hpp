@@ -210,7 +210,7 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 
 /// Begins a transaction on `connection`, runs `work(transaction)`, proves that all leases are still
 /// held, and commits only if they are. So a process that was paused past its lease cannot commit.
-/// If a lease is not valid (past its deadline, `at_most` included, released, or lost), the call
+/// If a lease is not valid (past its deadline, `renew_for` included, released, or lost), the call
 /// throws `lease_lost` before anything is sent, whether or not the key was taken over.
 ///
 /// After a conflict (PostgreSQL 40001 and 40P01, a busy SQLite file, MariaDB and MySQL 1213, 1020

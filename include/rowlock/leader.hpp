@@ -20,9 +20,9 @@ namespace rowlock {
 /// Options of a campaign and its terms.
 struct leader_options {
   /// These three apply to each term's lease, as in `acquire_options`. A short ttl lets a new leader
-  /// follow soon after the old one dies. `at_most` ends a term, and others get theirs.
+  /// follow soon after the old one dies. `renew_for` ends a term, and others get theirs.
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
-  std::optional<std::chrono::milliseconds> at_most = std::nullopt;
+  std::optional<std::chrono::milliseconds> renew_for = std::nullopt;
   std::optional<std::chrono::milliseconds> lock_delay = std::nullopt;
   /// The pauses while another process leads, after a fault, and after a term of this process. After
   /// a term longer than the longest pause they restart from the shortest. Limits and a stop are

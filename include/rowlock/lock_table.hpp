@@ -49,7 +49,7 @@ struct lock_options {
   /// End renewal this long after the grant. Then the lease runs out at its deadline and is lost, so
   /// a hanging callback cannot keep its key for ever. The key is taken for at most this time and
   /// one ttl. None: no end. At least the ttl, at most 365 days. No effect without renewal.
-  std::optional<std::chrono::milliseconds> at_most = std::nullopt;
+  std::optional<std::chrono::milliseconds> renew_for = std::nullopt;
   /// For work with effects outside the database. After a lease ran out, because its holder died or
   /// was cut off, the key stays closed for this long. (Burrows, "The Chubby lock service", 2006,
   /// calls it lock-delay.) A release opens it at once. At most 24 hours together with the ttl.
@@ -85,8 +85,8 @@ struct acquire_options {
   wait_policy wait = no_wait();
   /// Overrides `lock_options::ttl`.
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
-  /// Overrides `lock_options::at_most`.
-  std::optional<std::chrono::milliseconds> at_most = std::nullopt;
+  /// Overrides `lock_options::renew_for`.
+  std::optional<std::chrono::milliseconds> renew_for = std::nullopt;
   /// Compare-and-set: acquire only if the row still has this version, as `read` returned it.
   /// Otherwise refused (`stale`) without a wait.
   std::optional<version> expected = std::nullopt;
@@ -160,10 +160,10 @@ class ROWLOCK_EXPORT lock_table {
   outcome<lease_set> try_acquire_all(const std::vector<lock_key>& keys,
                                      const acquire_options& options = {});
 
-  /// Leases on those of the keys that are free, at most `at_most`, in the order given: a work
+  /// Leases on those of the keys that are free, at most `limit`, in the order given: a work
   /// queue. Refused if none is free. One round trip if enough rows exist and are free, else two.
-  /// Otherwise as `try_acquire_all`; an `at_most` of zero is misuse.
-  outcome<lease_set> try_acquire_any(const std::vector<lock_key>& keys, std::size_t at_most,
+  /// Otherwise as `try_acquire_all`; an `limit` of zero is misuse.
+  outcome<lease_set> try_acquire_any(const std::vector<lock_key>& keys, std::size_t limit,
                                      const acquire_options& options = {});
 
   /// Runs `callback` only if it could acquire `key`, and unsets the row after the callback returned
@@ -225,11 +225,11 @@ class ROWLOCK_EXPORT lock_table {
   static auto run_under(outcome<Possession> acquired, Callback& callback, const Finish& finish);
 
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
-                                     std::optional<std::size_t> at_most,
+                                     std::optional<std::size_t> limit,
                                      const acquire_options& options, std::stop_source lost);
   /// `pauses` limits the wait instead of `options.wait`, and goes on from earlier tries.
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
-                                     std::optional<std::size_t> at_most,
+                                     std::optional<std::size_t> limit,
                                      const acquire_options& options, std::stop_source lost,
                                      detail::retry_pauses& pauses);
 

@@ -80,7 +80,7 @@ struct lost_event {
   version token = {};
   loss_reason reason = loss_reason::ran_out;
   /// Since the acquisition was requested.
-  std::chrono::microseconds held{};
+  std::chrono::microseconds held_for{};
   std::string correlation_id = {};
 };
 
@@ -94,7 +94,7 @@ struct released_event {
   /// Of the call, or of a later try's statement. Zero: a transaction has unset the row.
   std::chrono::microseconds took{};
   /// From the request of the acquisition to the holder's release.
-  std::chrono::microseconds held{};
+  std::chrono::microseconds held_for{};
   std::string correlation_id = {};
 };
 
@@ -153,7 +153,7 @@ struct transaction_event {
   /// From the call to this step. For `granted` and `refused`: how long it waited.
   std::chrono::microseconds took{};
   /// For the end of `with_row_lock`: the time since the grant. Otherwise zero.
-  std::chrono::microseconds held{};
+  std::chrono::microseconds held_for{};
   /// For `retry` and `run_fenced`: the number of the try, from 1.
   unsigned attempt = 1;
   std::optional<rowlock::refusal> refusal = std::nullopt;

@@ -18,7 +18,7 @@ class numbered_rows;
 /// A reader has a lease on one of the name's rows `type#1` to `type#N`. A writer has leases on all
 /// of them and on the next row, the gate. The rows provide the exclusion, so a fence of either is a
 /// proof. A writer takes the gate first, then the rows as their readers leave them. No reader
-/// enters meanwhile, so a writer is not starved while its own leases last (renewal, `at_most`).
+/// enters meanwhile, so a writer is not starved while its own leases last (renewal, `renew_for`).
 ///
 /// The row `type#0` holds the number of readers, on which all users of the name must agree;
 /// agreeing blocks no reader or writer. A reader's `token()` is greater than those of all writers

@@ -90,11 +90,11 @@ class ROWLOCK_EXPORT backoff {
 
   explicit backoff(retry_policy policy, std::shared_ptr<time_source> time = system_time());
 
-  /// Called after a failed try. Sleeps if another try follows, at most `at_most` if the caller
+  /// Called after a failed try. Sleeps if another try follows, at most `max_pause` if the caller
   /// knows a better moment, such as the end of a lease. The last try of a limited time is made at
   /// its end. Before the sleep, `before` is called with the number of the next try and the pause;
   /// what it throws passes through.
-  verdict pause(std::optional<boot_clock::duration> at_most = std::nullopt,
+  verdict pause(std::optional<boot_clock::duration> max_pause = std::nullopt,
                 const std::function<void(unsigned, boot_clock::duration)>& before = {});
 
   /// How long the tries may still go on; none: no limit.

@@ -34,8 +34,8 @@ class one_shot {
   }
 
   /// Returns nothing if no value was set in time.
-  std::optional<Value> wait_for(std::chrono::milliseconds at_most) {
-    const auto until = std::chrono::steady_clock::now() + at_most;
+  std::optional<Value> wait_for(std::chrono::milliseconds longest) {
+    const auto until = std::chrono::steady_clock::now() + longest;
     checked_lock lock{mutex_};
     while (!value_ && changed_.wait_until(lock.native(), until) == std::cv_status::no_timeout) {
     }

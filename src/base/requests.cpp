@@ -126,7 +126,7 @@ void check(const purge_request& request) {
         "rows that are younger than an hour are not purged: give an hour or more. A row that comes "
         "back soon needs its version, if the clock was set back in between"};
   }
-  if (request.at_most == 0 || request.at_most > most) {
+  if (request.limit == 0 || request.limit > most) {
     throw error{errc::misuse, "a purge looks at 1 to 10,000 rows at a time"};
   }
 }
@@ -141,7 +141,7 @@ void check(const list_request& request) {
         errc::misuse,
         "only a list by key goes on after a key: sort by key, or ask for more rows at once"};
   }
-  if (request.at_most && (*request.at_most == 0 || *request.at_most > largest_page)) {
+  if (request.limit && (*request.limit == 0 || *request.limit > largest_page)) {
     throw error{errc::misuse,
                 "a list has 1 to 10,000 rows, or all: ask for less, and go on after the last key"};
   }
@@ -168,7 +168,7 @@ void check(const history_request& request) {
   if (request.since && request.until && *request.since > *request.until) {
     throw error{errc::misuse, "`since` is after `until`: give an earlier `since`"};
   }
-  if (request.at_most == 0 || request.at_most > largest_page) {
+  if (request.limit == 0 || request.limit > largest_page) {
     throw error{errc::misuse, "a page of events has 1 to 10,000 of them"};
   }
 }
@@ -178,7 +178,7 @@ void check(const history_purge_request& request) {
     throw error{errc::misuse,
                 "events that are younger than an hour are not purged: give an hour or more"};
   }
-  if (request.at_most == 0 || request.at_most > largest_page) {
+  if (request.limit == 0 || request.limit > largest_page) {
     throw error{errc::misuse, "a purge deletes 1 to 10,000 events at a time"};
   }
 }

@@ -22,14 +22,14 @@ backoff::backoff(retry_policy policy, std::shared_ptr<time_source> time)
   detail::check(policy_);
 }
 
-backoff::verdict backoff::pause(std::optional<boot_clock::duration> at_most,
+backoff::verdict backoff::pause(std::optional<boot_clock::duration> max_pause,
                                 const std::function<void(unsigned, boot_clock::duration)>& before) {
   if (policy_.stop.stop_requested()) return verdict::stopped;
   if (is_last_try()) return verdict::exhausted;
 
   last_pause_ = detail::next_pause(policy_, last_pause_);
   boot_clock::duration next = last_pause_;
-  if (at_most) next = std::min(next, std::max(*at_most, boot_clock::duration::zero()));
+  if (max_pause) next = std::min(next, std::max(*max_pause, boot_clock::duration::zero()));
   if (const auto left = remaining()) next = std::min(next, *left);
 
   if (before) before(tries_ + 1, next);

@@ -80,7 +80,7 @@ std::vector<acquire_answer> store::acquire(std::span<const acquire_request> requ
                     [&](auto some) { return do_acquire(some, mode); });
   }
   check_set(requests);
-  if (requests.empty() || (mode.how == acquire_mode::any && mode.at_most == 0)) {
+  if (requests.empty() || (mode.how == acquire_mode::any && mode.limit == 0)) {
     return std::vector<acquire_answer>(requests.size(), {.status = acquire_status::withheld});
   }
   auto answers = do_acquire(requests, mode);
@@ -148,7 +148,7 @@ force_result force_release(store& rows, const lock_key& key, version expected,
 
 purge_result purge(store& rows, std::chrono::microseconds older_than, std::size_t batch,
                    const std::stop_token& stop) {
-  purge_request request{.older_than = older_than, .at_most = batch};
+  purge_request request{.older_than = older_than, .limit = batch};
   check(request);
   purge_result result;
   while (!stop.stop_requested()) {
@@ -169,7 +169,7 @@ purge_result purge(store& rows, std::chrono::microseconds older_than, std::size_
 
 purge_result purge_history(store& rows, std::chrono::microseconds older_than, std::size_t batch,
                            const std::stop_token& stop) {
-  const history_purge_request request{.older_than = older_than, .at_most = batch};
+  const history_purge_request request{.older_than = older_than, .limit = batch};
   check(request);
   purge_result result;
   while (!stop.stop_requested()) {

@@ -64,8 +64,8 @@ inline void batch_linger::arrived() {
 
 inline bool batch_linger::linger(checked_lock& lock) {
   if (expected_ == 0 || took_ > limits_.longest) return false;
-  const std::chrono::duration<double> at_most = took_ * limits_.part;
-  const auto until = ended_at_ + std::chrono::duration_cast<clock::duration>(at_most);
+  const std::chrono::duration<double> longest = took_ * limits_.part;
+  const auto until = ended_at_ + std::chrono::duration_cast<clock::duration>(longest);
   const auto began = clock::now();
   if (began >= until) return false;
   if (to_skip_ > 0) {

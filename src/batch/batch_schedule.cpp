@@ -19,7 +19,7 @@ void set_leading(batched_call* leader) {
 batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& linger,
                                const batch_backoff::limits& backoff)
     : limits_{.in_flight = std::clamp(has.in_flight, 1U, most_in_flight),
-              .at_most = has.at_most,
+              .max_batch = has.max_batch,
               .pays_from = has.pays_from,
               .usual_time = has.usual_time},
       linger_{linger},
@@ -55,7 +55,7 @@ batched_call::role batch_schedule::join(batched_call& call) {
 }
 
 bool batch_schedule::is_one_at_a_time() const {
-  if (limits_.at_most == 1) return false;
+  if (limits_.max_batch == 1) return false;
   if (limits_.in_flight == 1) return true;
   return present_ + linger_.expected() >= limits_.pays_from && !backoff_.is_side_by_side();
 }
@@ -84,7 +84,7 @@ void batch_schedule::begin(batched_call& leader) {
 batched_call* batch_schedule::lead(checked_lock& lock, batched_call& leader) {
   auto requests = leader.requests;
   const auto calls = 1 + collect(leader, requests);
-  if (is_one_at_a_time() && requests < limits_.at_most && linger_.linger(lock)) {
+  if (is_one_at_a_time() && requests < limits_.max_batch && linger_.linger(lock)) {
     const auto delayed = calls + waiting_.size();
     const auto joined = collect(leader, requests);
     linger_.lingered(delayed - joined, joined);
@@ -98,7 +98,7 @@ std::size_t batch_schedule::collect(batched_call& leader, std::size_t& requests)
   while (*end != nullptr) end = &(*end)->next;
   std::size_t taken = 0;
   *end = waiting_.take_if([&](const batched_call& each) {
-    if (each.kind != leader.kind || requests + each.requests > limits_.at_most) return false;
+    if (each.kind != leader.kind || requests + each.requests > limits_.max_batch) return false;
     requests += each.requests;
     ++taken;
     return true;

@@ -92,7 +92,7 @@ class batch_schedule {
   struct limits {
     unsigned in_flight = 4;
     /// Requests in one statement; 1: none is shared.
-    std::size_t at_most = 256;
+    std::size_t max_batch = 256;
     /// As `store_limits::batching_pays_from`.
     std::size_t pays_from = 2;
     /// A statement that takes longer hangs, or the disk is very slow.

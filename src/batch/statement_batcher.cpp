@@ -81,7 +81,7 @@ bool all_resolve(const std::vector<acquire_answer>& again) {
 batch_schedule::limits limits_of(const store& target, const batching_options& options) {
   const auto has = target.limits();
   return {.in_flight = options.in_flight.value_or(has.statements_at_once),
-          .at_most = options.at_most,
+          .max_batch = options.max_batch,
           .pays_from = has.batching_pays_from};
 }
 
@@ -261,8 +261,8 @@ refusal to_refusal(const lock_key& key, const acquire_answer& answer) {
 namespace rowlock {
 
 void check(const batching_options& options) {
-  if (options.at_most == 0 || options.at_most > largest_set) {
-    throw error{errc::misuse, std::to_string(options.at_most) +
+  if (options.max_batch == 0 || options.max_batch > largest_set) {
+    throw error{errc::misuse, std::to_string(options.max_batch) +
                                   " requests in one statement: allow 1 to " +
                                   std::to_string(largest_set)};
   }

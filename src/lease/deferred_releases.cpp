@@ -62,14 +62,14 @@ boot_clock::time_point deferred_releases::next_at() {
 
 void deferred_releases::emit_released(const deferred_release& made,
                                       boot_clock::time_point sent_at) {
-  if (!made.held) return;
+  if (!made.held_for) return;
   events_.emit(&observer::released, [&] {
     return released_event{made.request.key,
                           made.request.version,
                           release_result::released,
                           made.request.failed,
                           to_microseconds(time_->now() - sent_at),
-                          to_microseconds(*made.held),
+                          to_microseconds(*made.held_for),
                           made.correlation_id};
   });
 }

@@ -26,7 +26,7 @@ struct deferred_release {
       : request{ended.to_release(now, how)},
         hold_until{ended.hold_until},
         runs_out_at{now + ended.stored_ttl()},
-        held{was_held},
+        held_for{was_held},
         correlation_id{ended.correlation_id} {}
 
   /// For a grant that no caller takes.
@@ -56,7 +56,7 @@ struct deferred_release {
   boot_clock::time_point hold_until;
   boot_clock::time_point runs_out_at;
   /// How long the released lease was held. Without it, the release is not reported to the observer.
-  std::optional<boot_clock::duration> held;
+  std::optional<boot_clock::duration> held_for;
   std::string correlation_id;
   /// An attempt whose outcome is unknown; it is sent again to learn whether it was granted.
   std::optional<acquire_request> in_doubt;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds last_releases{2};
 
 statement_batcher batcher_of(store& target, const batching_options& options) {
-  return options.at_most == 1 ? statement_batcher{target} : statement_batcher{target, options};
+  return options.max_batch == 1 ? statement_batcher{target} : statement_batcher{target, options};
 }
 
 }  // namespace

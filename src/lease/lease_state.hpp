@@ -29,7 +29,7 @@ enum class lease_phase {
 struct lease_request {
   acquire_request request;
   /// The lease is renewed for this long after the request.
-  std::optional<std::chrono::milliseconds> at_most = std::nullopt;
+  std::optional<std::chrono::milliseconds> renew_for = std::nullopt;
   /// The part of the request's ttl that the holder does not use.
   std::chrono::milliseconds lock_delay{};
   /// The key stays taken for at least this long after the grant, even if released earlier.
@@ -63,7 +63,8 @@ struct lease_state {
         lock_delay{granted.lock_delay},
         token{granted_token},
         requested_at{requested},
-        renew_until{granted.at_most ? requested + *granted.at_most : boot_clock::time_point::max()},
+        renew_until{granted.renew_for ? requested + *granted.renew_for
+                                      : boot_clock::time_point::max()},
         correlation_id{std::move(granted.request.correlation_id)},
         durable_release{granted.durable_release},
         one_lost{std::move(granted.one_lost)} {}

@@ -176,7 +176,7 @@ void renewer::unset_by_transaction(lease_state& lease) {
   events_.emit(&observer::released, [&] {
     return released_event{.key = lease.key,
                           .token = lease.token,
-                          .held = to_microseconds(time_->now() - lease.requested_at),
+                          .held_for = to_microseconds(time_->now() - lease.requested_at),
                           .correlation_id = lease.correlation_id};
   });
 }

@@ -99,7 +99,7 @@ void transaction_report::emit(transaction_result result,
       auto event = *event_;
       event.result = result;
       event.took = to_microseconds(now - began_);
-      event.held = to_microseconds(held);
+      event.held_for = to_microseconds(held);
       if (why != nullptr) event.refusal = *why;
       return event;
     });

@@ -26,10 +26,10 @@ std::string shown(std::chrono::milliseconds duration) {
   return std::to_string(duration.count()) + " ms";
 }
 
-void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milliseconds> at_most,
+void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milliseconds> renew_for,
                  const lock_options& options) {
   constexpr std::chrono::milliseconds shortest_renewed{30};
-  constexpr std::chrono::hours longest_at_most{24 * 365};
+  constexpr std::chrono::hours longest_renewed{24 * 365};
   if (ttl <= std::chrono::milliseconds::zero()) {
     throw error{errc::misuse, "the ttl is not above zero: a lease must last some time"};
   }
@@ -42,12 +42,13 @@ void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milli
                                   " leaves no time to renew it: make it 30 ms or more, or set "
                                   "renew to false"};
   }
-  if (at_most && *at_most < ttl) {
-    throw error{errc::misuse, "at_most is " + shown(*at_most) + ", but a grant lasts its ttl of " +
-                                  shown(ttl) + " in any case: raise at_most or lower the ttl"};
+  if (renew_for && *renew_for < ttl) {
+    throw error{errc::misuse, "renew_for is " + shown(*renew_for) +
+                                  ", but a grant lasts its ttl of " + shown(ttl) +
+                                  " in any case: raise renew_for or lower the ttl"};
   }
-  if (at_most && *at_most > longest_at_most) {
-    throw error{errc::misuse, "at_most is above 365 days: leave it out, and renewal has no end"};
+  if (renew_for && *renew_for > longest_renewed) {
+    throw error{errc::misuse, "renew_for is above 365 days: leave it out, and renewal has no end"};
   }
 }
 
@@ -72,7 +73,7 @@ lock_options checked(lock_options options) {
   }
   check(options.batching);
   if (options.holder.empty()) options.holder = detail::holder_label();
-  check_times(options.ttl, options.at_most, options);
+  check_times(options.ttl, options.renew_for, options);
   check_delay(options.ttl, options.lock_delay);
   const std::string room_for_thread(options.thread_in_holder ? 1 + detail::longest_thread_label : 0,
                                     ':');
@@ -103,12 +104,12 @@ detail::lease_request to_wanted(lock_key key, const acquire_options& options, bo
                   .expected = options.expected,
                   .unless_done = unless_done,
                   .correlation_id = options.correlation_id.value_or("")},
-      .at_most = options.at_most ? options.at_most : usual.at_most,
+      .renew_for = options.renew_for ? options.renew_for : usual.renew_for,
       .lock_delay = lock_delay,
       .hold_at_least = options.hold_at_least,
       .durable_release = usual.durable_release,
   };
-  check_times(ttl, wanted.at_most, usual);
+  check_times(ttl, wanted.renew_for, usual);
   check_delay(ttl, lock_delay);
   check(wanted.request);
   detail::check_hold(in_microseconds(options.hold_at_least));
@@ -201,24 +202,23 @@ outcome<lease_set> lock_table::try_acquire_all(const std::vector<lock_key>& keys
   return try_acquire_set(keys, {}, options, {});
 }
 
-outcome<lease_set> lock_table::try_acquire_any(const std::vector<lock_key>& keys,
-                                               std::size_t at_most,
+outcome<lease_set> lock_table::try_acquire_any(const std::vector<lock_key>& keys, std::size_t limit,
                                                const acquire_options& options) {
-  if (at_most == 0) throw error{errc::misuse, "at most no key is asked for: ask for one or more"};
-  return try_acquire_set(keys, at_most, options, {});
+  if (limit == 0) throw error{errc::misuse, "at most no key is asked for: ask for one or more"};
+  return try_acquire_set(keys, limit, options, {});
 }
 
 outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys,
-                                               std::optional<std::size_t> at_most,
+                                               std::optional<std::size_t> limit,
                                                const acquire_options& options,
                                                std::stop_source lost) {
   keeper_->home().require();
   detail::retry_pauses pauses{*keeper_, options.wait};
-  return try_acquire_set(keys, at_most, options, std::move(lost), pauses);
+  return try_acquire_set(keys, limit, options, std::move(lost), pauses);
 }
 
 outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys,
-                                               std::optional<std::size_t> at_most,
+                                               std::optional<std::size_t> limit,
                                                const acquire_options& options,
                                                std::stop_source lost,
                                                detail::retry_pauses& pauses) {
@@ -226,7 +226,7 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
     throw error{errc::misuse,
                 "an expected version and a note belong to one key: acquire the keys one by one"};
   }
-  detail::set_request wanted{.at_most = at_most};
+  detail::set_request wanted{.limit = limit};
   std::set<lock_key> seen;
   for (const auto& key : keys) {
     auto stored = in_scope(key);

@@ -17,10 +17,10 @@ namespace {
 using answers = std::vector<acquire_answer>;
 
 answers send(store& target, const std::vector<acquire_request>& requests,
-             std::optional<std::size_t> at_most, const retry_pauses& pauses) {
+             std::optional<std::size_t> limit, const retry_pauses& pauses) {
   const auto attempt = [&] {
-    return at_most ? target.acquire(requests, {acquire_mode::any, *at_most})
-                   : target.acquire(requests, {acquire_mode::all_or_none});
+    return limit ? target.acquire(requests, {acquire_mode::any, *limit})
+                 : target.acquire(requests, {acquire_mode::all_or_none});
   };
   // The statement in doubt may have caused a refusal, so only a grant resolves the doubt.
   const auto is_any_granted = [](const answers& again) {
@@ -36,7 +36,7 @@ refusal why_not(const set_request& wanted, const answers& answered) {
     if (answered[i].status == acquire_status::withheld) continue;
     return to_refusal(wanted.leases[i].request.key, answered[i]);
   }
-  const auto reason = wanted.at_most ? refusal_reason::held : refusal_reason::busy;
+  const auto reason = wanted.limit ? refusal_reason::held : refusal_reason::busy;
   return {.reason = reason, .key = wanted.leases.front().request.key};
 }
 
@@ -80,7 +80,7 @@ std::optional<answers> try_once(lease_keeper& leases, const set_request& wanted,
   const auto began = leases.now();
   const auto& first = requests.front().key;
   try {
-    return send(leases.target(), requests, wanted.at_most, pauses);
+    return send(leases.target(), requests, wanted.limit, pauses);
   } catch (...) {
     const auto fault = std::current_exception();
     if (pauses.outlasts(fault)) {

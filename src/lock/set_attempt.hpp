@@ -136,7 +136,7 @@ struct set_request {
   /// Of distinct keys, in order of preference.
   std::vector<lease_request> leases = {};
   /// At most this many of the keys; without a value, all of them or none.
-  std::optional<std::size_t> at_most = std::nullopt;
+  std::optional<std::size_t> limit = std::nullopt;
 };
 
 struct set_attempt_end {
@@ -144,7 +144,7 @@ struct set_attempt_end {
   std::optional<refusal> refused = std::nullopt;
 };
 
-/// Tries at once, and again as `pauses` permits. Throws `error`. With `at_most`, a refusal means
+/// Tries at once, and again as `pauses` permits. Throws `error`. With `limit`, a refusal means
 /// that no key was free; it names the first key.
 set_attempt_end acquire(lease_keeper& leases, set_request wanted, retry_pauses& pauses);
 

@@ -43,7 +43,7 @@ lock_event event_in(const result_set::row& row) {
   event.holder = row.at(6).value_or("");
   event.since = row.at(7).value_or("");
   event.until = row.at(8).value_or("");
-  if (row.at(9)) event.held = std::chrono::microseconds{number(9)};
+  if (row.at(9)) event.held_for = std::chrono::microseconds{number(9)};
   event.reason = row.at(10).value_or("");
   event.correlation_id = row.at(11).value_or("");
   return event;
@@ -71,7 +71,7 @@ result_set found_by(executor& exec, std::string_view text, const history_request
 
 std::vector<lock_event> events(executor& exec, std::string_view last, std::string_view text,
                                history_request request) {
-  const auto limit = static_cast<std::int64_t>(request.at_most);
+  const auto limit = static_cast<std::int64_t>(request.limit);
   if (const auto time = found_by(exec, last, request, limit - 1); !time.rows.empty()) {
     request.since =
         database_time{std::chrono::microseconds{std::stoll(time.rows.front().at(0).value())}};
@@ -95,7 +95,7 @@ history_page history(executor& exec, const history_request& request) {
 std::size_t purge_history(executor& exec, const history_purge_request& request) {
   if (!has_history(exec)) return 0;
   const auto result = exec.write(
-      sql::purge_history, {request.older_than.count(), static_cast<std::int64_t>(request.at_most)});
+      sql::purge_history, {request.older_than.count(), static_cast<std::int64_t>(request.limit)});
   if (!result) {
     throw error{
         errc::unavailable,

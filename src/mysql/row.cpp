@@ -27,7 +27,7 @@ seen_row found_from(const result_set::row& row, std::size_t first, lock_key key)
   state.owned = row.at(first + 1).has_value();
   if (state.owned) {
     state.acquired_at = row.at(first + 3).value_or("");
-    state.held = duration(row.at(first + 14));
+    state.held_for = duration(row.at(first + 14));
     state.ttl = duration(row.at(first + 15));
     state.correlation_id = row.at(first + 16).value_or("");
   } else if (row.at(first + 17)) {
@@ -35,7 +35,7 @@ seen_row found_from(const result_set::row& row, std::size_t first, lock_key key)
                           .from = row.at(first + 3).value_or(""),
                           .until = *row.at(first + 17),
                           .how = row.at(first + 18).value_or(""),
-                          .held = duration(row.at(first + 19))};
+                          .held_for = duration(row.at(first + 19))};
   }
   if (state.owned || found.left > microseconds::zero()) {
     state.holder = row.at(first + 2).value_or("");

@@ -110,7 +110,7 @@ purge_answer purge(executor& exec, const purge_request& request, std::chrono::mi
   const auto found = exec.execute(
       sql::rows_to_purge,
       {bound_value::ascii(after.type), bound_value::bytes(after.source_id),
-       static_cast<std::int64_t>(request.at_most), request.older_than.count(), skew.count()});
+       static_cast<std::int64_t>(request.limit), request.older_than.count(), skew.count()});
   purge_answer answer;
   const auto purge_some = [&](const std::vector<idle_row>& idle) {
     answer.purged += detail::in_halves(
@@ -126,7 +126,7 @@ purge_answer purge(executor& exec, const purge_request& request, std::chrono::mi
     purge_some(std::exchange(idle, {}));
   }
   purge_some(idle);
-  if (found.rows.size() < request.at_most) answer.last.reset();
+  if (found.rows.size() < request.limit) answer.last.reset();
   return answer;
 }
 
@@ -166,7 +166,7 @@ class mysql_session final : public detail::session {
         case acquire_mode::all_or_none:
           return acquiring(requests).run_for_all();
         case acquire_mode::any:
-          return acquiring(requests).run_for_any(mode.at_most);
+          return acquiring(requests).run_for_any(mode.limit);
         case acquire_mode::each:
           break;
       }

@@ -27,7 +27,7 @@ lock_event event_in(const result_set::row& row) {
   event.holder = row.text("holder");
   event.since = row.text("since");
   event.until = row.text("until");
-  event.held = row.duration("held_us");
+  event.held_for = row.duration("held_us");
   event.reason = row.text("reason");
   event.correlation_id = row.text("correlation_id");
   return event;
@@ -50,7 +50,7 @@ result_set found_by(executor& exec, std::string_view text, const history_request
 
 std::vector<lock_event> events(executor& exec, std::string_view last, std::string_view text,
                                history_request request) {
-  const auto limit = static_cast<std::int64_t>(request.at_most);
+  const auto limit = static_cast<std::int64_t>(request.limit);
   if (const auto time = found_by(exec, last, request, limit - 1); !time.empty()) {
     request.since = database_time{std::chrono::microseconds{time.front().number("us")}};
   }
@@ -75,7 +75,7 @@ history_page history(executor& exec, const history_request& request) {
 std::size_t purge_history(executor& exec, const history_purge_request& request) {
   if (!exec.execute(sql::history_state).front().flag("has_table")) return 0;
   const bound_values values{std::int64_t{request.older_than.count()},
-                            static_cast<std::int64_t>(request.at_most)};
+                            static_cast<std::int64_t>(request.limit)};
   const auto result = exec.execute_writing(sql::purge_history, values, [](const result_set& given) {
     return given.front().number("purged") > 0;
   });

@@ -155,7 +155,7 @@ lock_key purged_key(const result_set::row& row) {
 
 purge_answer purge_all(executor& exec, const purge_request& request) {
   const auto after = request.after.value_or(lock_key{});
-  const bound_values values{after.type, after.source_id, static_cast<std::int64_t>(request.at_most),
+  const bound_values values{after.type, after.source_id, static_cast<std::int64_t>(request.limit),
                             std::int64_t{request.older_than.count()}};
   const auto result = exec.execute_writing(sql::purge, values, [](const result_set& given) {
     return !given.empty() && given.front().number("purged") > 0;
@@ -163,7 +163,7 @@ purge_answer purge_all(executor& exec, const purge_request& request) {
   if (result.empty()) return {};
   const auto row = result.front();
   purge_answer purged{.purged = static_cast<std::size_t>(row.number("purged"))};
-  if (static_cast<std::size_t>(row.number("looked")) == request.at_most) {
+  if (static_cast<std::size_t>(row.number("looked")) == request.limit) {
     purged.last = purged_key(row);
   }
   return purged;
@@ -173,19 +173,19 @@ purge_answer purge_all(executor& exec, const purge_request& request) {
 /// deleted.
 purge_answer purge(executor& exec, const purge_request& request) {
   purge_answer answer{.last = request.after};
-  std::vector<std::size_t> parts{request.at_most};  // how many keys each has, the next one last
+  std::vector<std::size_t> parts{request.limit};  // how many keys each has, the next one last
   while (!parts.empty()) {
     auto part = request;
     part.after = answer.last;
-    part.at_most = parts.back();
+    part.limit = parts.back();
     parts.pop_back();
     purge_answer some;
     if (exec.unless_refused([&] { some = purge_all(exec, part); })) {
       answer.purged += some.purged;
       answer.last = some.last;
-    } else if (part.at_most > 1) {
-      const auto half = part.at_most / 2;
-      parts.push_back(part.at_most - half);
+    } else if (part.limit > 1) {
+      const auto half = part.limit / 2;
+      parts.push_back(part.limit - half);
       parts.push_back(half);
       continue;
     } else {
@@ -210,7 +210,7 @@ std::vector<row_state> list(executor& exec, const list_request& request) {
   values.append(wanted.owned);
   values.append(wanted.live);
   // Null for all rows: the server then plans for the whole table, not for the first rows of it.
-  values.append(request.at_most ? std::optional{detail::limit_of(request)} : std::nullopt);
+  values.append(request.limit ? std::optional{detail::limit_of(request)} : std::nullopt);
   std::vector<row_state> owned;
   const auto result = exec.execute(sql::list_texts.of(request.sort), values);
   for (const auto row : result) {
@@ -290,7 +290,7 @@ class postgres_session final : public detail::session {
         case acquire_mode::all_or_none:
           return acquire_all(exec_, requests);
         case acquire_mode::any:
-          return acquire_any(exec_, requests, mode.at_most);
+          return acquire_any(exec_, requests, mode.limit);
         case acquire_mode::each:
           break;
       }

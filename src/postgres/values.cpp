@@ -120,7 +120,7 @@ seen_row seen_in(const result_set::row& found, lock_key key) {
   }
   if (state.owned) {
     state.acquired_at = found.text("acquired_at");
-    state.held = found.duration("since_us");
+    state.held_for = found.duration("since_us");
     state.ttl = found.duration("ttl_us");
     state.correlation_id = found.text("correlation_id");
   } else if (!found.is_null("ended_at")) {
@@ -128,7 +128,7 @@ seen_row seen_in(const result_set::row& found, lock_key key) {
                           .from = found.text("acquired_at"),
                           .until = found.text("ended_at"),
                           .how = found.text("ended_as"),
-                          .held = found.duration("lasted_us")};
+                          .held_for = found.duration("lasted_us")};
   }
   const microseconds remembered{found.number("done_left_us")};
   if (remembered > microseconds::zero()) {

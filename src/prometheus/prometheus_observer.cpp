@@ -115,7 +115,7 @@ void prometheus_observer::renewed(const renewed_event& event) {
 void prometheus_observer::lost(const lost_event& event) {
   auto& series = metrics_->leases(event.key);
   series.losses.increment(event.reason);
-  series.holds.Observe(detail::to_seconds(event.held));
+  series.holds.Observe(detail::to_seconds(event.held_for));
 }
 
 void prometheus_observer::released(const released_event& event) {
@@ -123,7 +123,7 @@ void prometheus_observer::released(const released_event& event) {
   // One that is deferred may be followed by another event of the same release.
   if (event.result == release_result::deferred) return series.deferred.Increment();
   series.released.Increment();
-  series.holds.Observe(detail::to_seconds(event.held));
+  series.holds.Observe(detail::to_seconds(event.held_for));
   if (event.failed) series.failed_callbacks.Increment();
 }
 

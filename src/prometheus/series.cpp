@@ -216,13 +216,13 @@ void transaction_series::count(const transaction_event& event) {
       observe(waits_, event.took);
       return count_refusal(event.refusal);
     case transaction_result::committed:
-      observe(holds_, event.held);
+      observe(holds_, event.held_for);
       return increment(committed_);
     case transaction_result::rolled_back:
-      observe(holds_, event.held);
+      observe(holds_, event.held_for);
       return increment(rolled_back_);
     case transaction_result::conflict:
-      observe(holds_, event.held);
+      observe(holds_, event.held_for);
       return increment(conflicts_);
   }
 }

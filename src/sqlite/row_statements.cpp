@@ -46,7 +46,7 @@ seen_row row_in(const statement& at) {
   auto& state = found.state;
   if (state.owned) {
     state.acquired_at = at.text(5);
-    state.held = duration(at, 16);
+    state.held_for = duration(at, 16);
     state.ttl = duration(at, 17);
     state.correlation_id = at.text(18);
   } else if (!at.is_null(19)) {
@@ -54,7 +54,7 @@ seen_row row_in(const statement& at) {
                           .from = at.text(5),
                           .until = at.text(19),
                           .how = at.text(20),
-                          .held = duration(at, 21)};
+                          .held_for = duration(at, 21)};
   }
   if (state.owned || found.left > microseconds::zero()) {
     state.holder = at.text(4);
@@ -104,7 +104,7 @@ lock_event event_in(const statement& at) {
   event.holder = at.text(6);
   event.since = at.text(7);
   event.until = at.text(8);
-  event.held = duration(at, 9);
+  event.held_for = duration(at, 9);
   event.reason = at.text(10);
   event.correlation_id = at.text(11);
   return event;
@@ -195,7 +195,7 @@ std::vector<lock_event> row_statements::events(std::string_view text,
                  cursor([](const auto& last) -> std::string_view { return last.key.source_id; }),
                  before ? std::optional{before->version.number} : std::nullopt,
                  cursor([](const auto& last) -> std::string_view { return last.what; }),
-                 static_cast<std::int64_t>(request.at_most)};
+                 static_cast<std::int64_t>(request.limit)};
   std::vector<lock_event> found;
   while (once.has_next_row()) found.push_back(event_in(select));
   return found;
@@ -218,7 +218,7 @@ history_page row_statements::history(const history_request& request) {
 std::size_t row_statements::purge_history(const history_purge_request& request) {
   if (!parts_of_history().has_table) return 0;
   return static_cast<std::size_t>(change(sql::purge_history, ago(request.older_than),
-                                         static_cast<std::int64_t>(request.at_most)));
+                                         static_cast<std::int64_t>(request.limit)));
 }
 
 std::optional<version> row_statements::acquire(const acquire_request& request) {
@@ -250,7 +250,7 @@ void row_statements::prepare(const lock_key& key) { change(sql::prepare, key.typ
 
 std::vector<purgeable_row> row_statements::find_idle(const purge_request& request) {
   const auto after = request.after.value_or(lock_key{});  // no row has an empty key
-  const auto limit = static_cast<std::int64_t>(request.at_most) + 1;
+  const auto limit = static_cast<std::int64_t>(request.limit) + 1;
   auto& select = prepared(sql::find_idle);
   execution once{select, after.type, after.source_id, request.older_than.count(), limit};
   std::vector<purgeable_row> rows;

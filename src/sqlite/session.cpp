@@ -126,7 +126,7 @@ history_page history(file_access& file, const history_request& request) {
 std::size_t purge_history(file_access& file, const history_purge_request& request) {
   std::size_t purged = 0;
   const bool is_written = file.try_write(
-      request.at_most, [&](row_statements& rows) { purged = rows.purge_history(request); });
+      request.limit, [&](row_statements& rows) { purged = rows.purge_history(request); });
   if (!is_written) throw_others_kept_the_file();
   return purged;
 }
@@ -175,7 +175,7 @@ purge_answer purge(file_access& file, const purge_request& request) {
   std::vector<purgeable_row> seen;
   file.read([&](row_statements& rows) { seen = rows.find_idle(request); });
   purge_answer answer;
-  if (seen.size() > request.at_most) {
+  if (seen.size() > request.limit) {
     seen.pop_back();
     answer.last = seen.back().key;
   }
@@ -208,7 +208,7 @@ class file_session final : public session {
         return write([&](file_access& file) { return acquire_all(file, requests); })
             .value_or(std::vector<acquire_answer>(requests.size()));
       case acquire_mode::any:
-        return write([&](file_access& file) { return acquire_any(file, requests, mode.at_most); })
+        return write([&](file_access& file) { return acquire_any(file, requests, mode.limit); })
             .value_or(std::vector<acquire_answer>(requests.size()));
       case acquire_mode::each:
         break;

@@ -30,7 +30,7 @@ inline history_page merged(std::vector<lock_event> others, std::vector<lock_even
              std::back_inserter(page.events), [](const lock_event& one, const lock_event& other) {
                return order_of(one) > order_of(other);
              });
-  if (page.events.size() > request.at_most) page.events.resize(request.at_most);
+  if (page.events.size() > request.limit) page.events.resize(request.limit);
   return page;
 }
 

@@ -59,8 +59,8 @@ struct list_texts {
 
 /// The limit of a list; all rows are fewer than the largest number.
 inline std::int64_t limit_of(const list_request& request) {
-  return request.at_most ? static_cast<std::int64_t>(*request.at_most)
-                         : std::numeric_limits<std::int64_t>::max();
+  return request.limit ? static_cast<std::int64_t>(*request.limit)
+                       : std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace rowlock::detail

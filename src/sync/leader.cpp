@@ -28,7 +28,7 @@ class campaign {
         pauses_{with(options.pauses, stop_.token())},
         wanted_{.wait = pauses_,
                 .ttl = options.ttl,
-                .at_most = options.at_most,
+                .renew_for = options.renew_for,
                 .lock_delay = options.lock_delay} {}
 
   void run() {

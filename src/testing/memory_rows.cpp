@@ -88,7 +88,8 @@ row_state memory_rows::state_of(const lock_key& key, const memory_row& found) co
   state.forced_from = found.forced_from;
   if (state.owned) {
     state.acquired_at = found.acquired_at;
-    state.held = std::chrono::duration_cast<std::chrono::microseconds>(now() - found.acquired_when);
+    state.held_for =
+        std::chrono::duration_cast<std::chrono::microseconds>(now() - found.acquired_when);
     state.ttl = found.ttl;
     state.correlation_id = found.correlation_id;
   } else if (found.ended_at) {
@@ -96,7 +97,7 @@ row_state memory_rows::state_of(const lock_key& key, const memory_row& found) co
                           .from = found.acquired_at,
                           .until = utc_text(*found.ended_at),
                           .how = std::string{found.ended_as},
-                          .held = found.lasted};
+                          .held_for = found.lasted};
   }
   if (state.owned || is_live(found)) {
     state.holder = found.holder;

@@ -79,7 +79,7 @@ void sort_by(row_order order, std::vector<row_state>& rows) {
       break;
     case row_order::age:
       std::stable_sort(rows.begin(), rows.end(), [](const row_state& one, const row_state& other) {
-        return one.held > other.held;
+        return one.held_for > other.held_for;
       });
       break;
     case row_order::remaining:
@@ -102,7 +102,7 @@ class memory_port final : public store {
       case acquire_mode::all_or_none:
         return acquire_all(requests);
       case acquire_mode::any:
-        return acquire_any(requests, mode.at_most);
+        return acquire_any(requests, mode.limit);
       case acquire_mode::each:
         break;
     }
@@ -189,7 +189,7 @@ class memory_port final : public store {
       if (is_wanted(state, request)) listed.push_back(std::move(state));
     }
     sort_by(request.sort, listed);
-    if (request.at_most && listed.size() > *request.at_most) listed.resize(*request.at_most);
+    if (request.limit && listed.size() > *request.limit) listed.resize(*request.limit);
     return listed;
   }
 
@@ -216,7 +216,7 @@ class memory_port final : public store {
     auto next = request.after ? rows_.by_key.upper_bound(*request.after) : rows_.by_key.begin();
     purge_answer answer;
     for (std::size_t checked = 0; next != rows_.by_key.end(); ++checked) {
-      if (checked == request.at_most) return answer;
+      if (checked == request.limit) return answer;
       answer.last = next->first;
       if (is_idle(next->second, request.older_than) && !is_needed(next->first)) {
         next = rows_.by_key.erase(next);
@@ -320,12 +320,12 @@ class memory_port final : public store {
   }
 
   std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) ROWLOCK_REQUIRES(rows_.mutex) {
+                                          std::size_t limit) ROWLOCK_REQUIRES(rows_.mutex) {
     std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
     std::size_t granted = 0;
     const auto grant_if = [&](const auto& condition) {
       rows_.mutex.assume_locked();
-      for (std::size_t i = 0; i < requests.size() && granted < at_most; ++i) {
+      for (std::size_t i = 0; i < requests.size() && granted < limit; ++i) {
         if (answers[i].status == acquire_status::granted || !condition(requests[i])) continue;
         if (answer_to(requests[i]).status != acquire_status::granted) continue;
         answers[i] = try_to_grant(requests[i]);

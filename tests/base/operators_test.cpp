@@ -109,7 +109,7 @@ class refusing_store final : public passing_store {
  protected:
   purge_answer do_purge(const purge_request& request) override {
     purge_answer answer;
-    while (answer.refused.size() < request.at_most && ++seen_ <= 12) {
+    while (answer.refused.size() < request.limit && ++seen_ <= 12) {
       answer.refused.push_back({"job", std::to_string(seen_)});
     }
     if (seen_ <= 12) answer.last = answer.refused.back();

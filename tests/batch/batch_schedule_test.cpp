@@ -41,7 +41,8 @@ class BatchSchedule : public testing::Test {
 };
 
 TEST_F(BatchSchedule, NoneBeginsBesideOneThatTakesNoLongerThanUsual) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, never};
+  batch_schedule statements{
+      {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, never};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
@@ -55,7 +56,8 @@ TEST_F(BatchSchedule, NoneBeginsBesideOneThatTakesNoLongerThanUsual) {
 }
 
 TEST_F(BatchSchedule, OthersBeginBesideOneThatTakesLonger) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 20ms}, impatient, never};
+  batch_schedule statements{
+      {.in_flight = 4, .max_batch = 256, .usual_time = 20ms}, impatient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
   statements.end(second_, role::answered);
@@ -63,7 +65,8 @@ TEST_F(BatchSchedule, OthersBeginBesideOneThatTakesLonger) {
 }
 
 TEST_F(BatchSchedule, ThoseThatFollowAreToldWhatBecameOfThem) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, never};
+  batch_schedule statements{
+      {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, third_);
@@ -75,7 +78,7 @@ TEST_F(BatchSchedule, ThoseThatFollowAreToldWhatBecameOfThem) {
 }
 
 TEST_F(BatchSchedule, WhoIsTooMuchForOneLeadsTheNextOne) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 2, .usual_time = 24h}, impatient, never};
+  batch_schedule statements{{.in_flight = 4, .max_batch = 2, .usual_time = 24h}, impatient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, third_);
@@ -88,7 +91,7 @@ TEST_F(BatchSchedule, WhoIsTooMuchForOneLeadsTheNextOne) {
 }
 
 TEST_F(BatchSchedule, WhereNoneIsSharedTheyRunBesideEachOther) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 1, .usual_time = 24h}};
+  batch_schedule statements{{.in_flight = 4, .max_batch = 1, .usual_time = 24h}};
   batched_call fourth{acquire, 1};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
@@ -105,7 +108,8 @@ TEST_F(BatchSchedule, WhereNoneIsSharedTheyRunBesideEachOther) {
 }
 
 TEST_F(BatchSchedule, AfterASlowOneTheyRunBesideEachOtherForAWhile) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, always};
+  batch_schedule statements{
+      {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, always};
   ASSERT_EQ(statements.join(first_), role::leading);
   statements.end(first_, role::answered);
   batched_call beside_it{acquire, 1};
@@ -125,7 +129,8 @@ TEST_F(BatchSchedule, AfterASlowOneTheyRunBesideEachOtherForAWhile) {
 }
 
 TEST_F(BatchSchedule, OneThatFailedIsNotSlow) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, always};
+  batch_schedule statements{
+      {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, always};
   ASSERT_EQ(statements.join(first_), role::leading);
   first_.has_failed = true;
   statements.end(first_, role::alone);
@@ -137,7 +142,7 @@ TEST_F(BatchSchedule, OneThatFailedIsNotSlow) {
 
 TEST_F(BatchSchedule, OneBesideOthersIsNotSlow) {
   batch_schedule statements{
-      {.in_flight = 4, .at_most = 256, .pays_from = 3, .usual_time = 24h}, impatient, always};
+      {.in_flight = 4, .max_batch = 256, .pays_from = 3, .usual_time = 24h}, impatient, always};
   batched_call fourth{acquire, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
@@ -151,7 +156,7 @@ TEST_F(BatchSchedule, OneBesideOthersIsNotSlow) {
 
 TEST_F(BatchSchedule, WhereFewerCallsComeThanBatchingPaysFromTheyRunBesideEachOther) {
   batch_schedule statements{
-      {.in_flight = 4, .at_most = 256, .pays_from = 3, .usual_time = 24h}, impatient, never};
+      {.in_flight = 4, .max_batch = 256, .pays_from = 3, .usual_time = 24h}, impatient, never};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
@@ -166,7 +171,7 @@ TEST_F(BatchSchedule, WhereFewerCallsComeThanBatchingPaysFromTheyRunBesideEachOt
 
 TEST_F(BatchSchedule, ThreadsThatWereJustAnsweredAreCounted) {
   batch_schedule statements{
-      {.in_flight = 4, .at_most = 256, .pays_from = 4, .usual_time = 24h}, impatient, never};
+      {.in_flight = 4, .max_batch = 256, .pays_from = 4, .usual_time = 24h}, impatient, never};
   batched_call fourth{acquire, 1};
   batched_call again{acquire, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
@@ -184,7 +189,7 @@ TEST_F(BatchSchedule, ThreadsThatWereJustAnsweredAreCounted) {
 }
 
 TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient, never};
+  batch_schedule statements{{.in_flight = 4, .max_batch = 256, .usual_time = 24h}, patient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   statements.end(first_, role::answered);
@@ -196,7 +201,8 @@ TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {
 }
 
 TEST_F(BatchSchedule, OneThatGrantedNothingSaysNothingOfTheOthers) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, always};
+  batch_schedule statements{
+      {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, always};
   ASSERT_EQ(statements.join(first_), role::leading);
   first_.is_usual = false;
   statements.end(first_, role::answered);
@@ -210,7 +216,7 @@ TEST_F(BatchSchedule, OneThatGrantedNothingSaysNothingOfTheOthers) {
 // As on SQLite: the others cannot begin beside it, however slow it is or few they are.
 TEST_F(BatchSchedule, WhereOnlyOneMayBeUnderWayItsLeaderAlwaysWaits) {
   batch_schedule statements{
-      {.in_flight = 1, .at_most = 256, .pays_from = 9, .usual_time = 24h}, patient, always};
+      {.in_flight = 1, .max_batch = 256, .pays_from = 9, .usual_time = 24h}, patient, always};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   statements.end(first_, role::answered);
@@ -222,7 +228,7 @@ TEST_F(BatchSchedule, WhereOnlyOneMayBeUnderWayItsLeaderAlwaysWaits) {
 }
 
 TEST_F(BatchSchedule, ALeaderDoesNotWaitForThoseWhoMakeTheirCallsAlone) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient, never};
+  batch_schedule statements{{.in_flight = 4, .max_batch = 256, .usual_time = 24h}, patient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   first_.has_failed = true;
@@ -231,7 +237,7 @@ TEST_F(BatchSchedule, ALeaderDoesNotWaitForThoseWhoMakeTheirCallsAlone) {
 }
 
 TEST_F(BatchSchedule, ALeaderWhoseStatementIsFullDoesNotWait) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 2, .usual_time = 24h}, patient, never};
+  batch_schedule statements{{.in_flight = 4, .max_batch = 2, .usual_time = 24h}, patient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto full = start_waiting(statements, third_);
   statements.end(first_, role::answered);
@@ -239,7 +245,8 @@ TEST_F(BatchSchedule, ALeaderWhoseStatementIsFullDoesNotWait) {
 }
 
 TEST_F(BatchSchedule, WhatMayRunBesideANewOneBeginsWithIt) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, always};
+  batch_schedule statements{
+      {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, always};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto acquiring = start_waiting(statements, third_);
@@ -250,7 +257,7 @@ TEST_F(BatchSchedule, WhatMayRunBesideANewOneBeginsWithIt) {
 }
 
 TEST_F(BatchSchedule, TheLastPlaceIsKeptFromAcquisitionsOnlyIfTheyHaveTheOthers) {
-  batch_schedule statements{{.in_flight = 2, .at_most = 1, .usual_time = 24h}};
+  batch_schedule statements{{.in_flight = 2, .max_batch = 1, .usual_time = 24h}};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   statements.end(first_, role::answered);

@@ -142,7 +142,7 @@ TEST_F(BatchingFault, AReleaseInDoubtIsToldToAllAndNotMadeAgain) {
 }
 
 TEST_F(BatchingFault, AnAnswerThatGotLostIsAskedForAgainByEach) {
-  lock_table locks{*grouped_, {.ttl = 1h, .batching = {.at_most = 1}, .time = time_}};
+  lock_table locks{*grouped_, {.ttl = 1h, .batching = {.max_batch = 1}, .time = time_}};
   std::atomic<int> calls{0};
   rows_.before("acquire", [&] {
     if (++calls == 1) first_.pass();

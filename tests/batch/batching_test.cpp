@@ -61,7 +61,7 @@ TEST_F(Batching, AtMostOneOfThoseThatMeetForAKeyIsGranted) {
 }
 
 TEST_F(Batching, AStatementHasSoManyRequestsAtMost) {
-  regroup({.at_most = 4, .in_flight = 1});
+  regroup({.max_batch = 4, .in_flight = 1});
   auto first = hold_up();
   std::vector<std::future<answers>> met;
   for (int i = 0; i < 9; ++i) met.push_back(start({request_for(std::to_string(i))}));
@@ -72,7 +72,7 @@ TEST_F(Batching, AStatementHasSoManyRequestsAtMost) {
 }
 
 TEST_F(Batching, ThoseThatAreNotToShareGoSideBySide) {
-  regroup({.at_most = 1, .in_flight = 3});
+  regroup({.max_batch = 1, .in_flight = 3});
   auto first = hold_up();
   EXPECT_EQ(acquire(request_for("other")).status, acquire_status::granted);
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 1}));
@@ -169,10 +169,10 @@ TEST_F(Batching, AChildOfForkAsksNothingAndTheParentGoesOn) {
 }
 
 TEST_F(Batching, OptionsThatCannotBeMeantAreMisuse) {
-  EXPECT_THROW((batching_store{rows_, {.at_most = 0}}), error);
-  EXPECT_THROW((batching_store{rows_, {.at_most = 1001}}), error);
+  EXPECT_THROW((batching_store{rows_, {.max_batch = 0}}), error);
+  EXPECT_THROW((batching_store{rows_, {.max_batch = 1001}}), error);
   EXPECT_THROW((batching_store{rows_, {.in_flight = 0}}), error);
-  EXPECT_THROW((lock_table{rows_, {.batching = {.at_most = 0}}}), error);
+  EXPECT_THROW((lock_table{rows_, {.batching = {.max_batch = 0}}}), error);
 }
 
 }  // namespace

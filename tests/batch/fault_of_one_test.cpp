@@ -114,7 +114,7 @@ class FaultOfOne : public testing::Test {
   hooked_store rows_{time_};
   poisoned_store poisoned_{rows_};
   lock_table theirs_{rows_.rows(), {.ttl = 1h, .time = time_}};
-  lock_table ours_{poisoned_, {.ttl = 30s, .batching = {.at_most = 1}, .time = time_}};
+  lock_table ours_{poisoned_, {.ttl = 30s, .batching = {.max_batch = 1}, .time = time_}};
 };
 
 TEST_F(FaultOfOne, DoesNotKeepOthersFromBeingRenewed) {

@@ -268,7 +268,7 @@ TEST_P(CliHistoryTest, IsReadNewestFirstWithGrantsAndTheHoldThatLasts) {
   EXPECT_EQ(page.events[1].what, "released");
   EXPECT_EQ(page.events[1].token, page.events[2].version);
   EXPECT_EQ(page.events[1].since, page.events[2].at);
-  EXPECT_TRUE(page.events[1].held);
+  EXPECT_TRUE(page.events[1].held_for);
   EXPECT_EQ(page.events[1].until.size(), page.events[1].at.size());
   EXPECT_EQ(page.events[2].what, "granted");
   for (const auto& event : page.events) {
@@ -287,7 +287,7 @@ TEST_P(CliHistoryTest, IsReadInPagesOfWhichNoneMissesOrRepeatsAnEvent) {
   const auto all = rows_->history().events;
   ASSERT_EQ(all.size(), 20U);
   for (const bool is_of_key : {false, true}) {
-    history_request request{.at_most = 3};
+    history_request request{.limit = 3};
     if (is_of_key) request.type = "b";
     if (is_of_key) request.source_id = "1";
     std::vector<std::string> seen;

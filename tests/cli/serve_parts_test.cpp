@@ -131,7 +131,7 @@ TEST_F(SharedReadsTest, TheNumberOfReadsThatAreKeptIsBounded) {
 row_state held(const std::string& type, std::chrono::microseconds since,
                std::chrono::microseconds silent) {
   row_state row{.key = {type, "1"}, .version = {1}, .owned = true};
-  row.held = since;
+  row.held_for = since;
   row.ttl = 30s;
   row.remaining = 30s - silent;
   return row;

@@ -103,7 +103,7 @@ class LastUse : public store_test {
 TEST_P(LastUse, OfARowThatNobodyHadIsNone) {
   unowned(key_);
   EXPECT_FALSE(row(key_).last);
-  EXPECT_FALSE(row(key_).held);
+  EXPECT_FALSE(row(key_).held_for);
   EXPECT_FALSE(row(key_).ttl);
   EXPECT_FALSE(row(key_).silent_for());
 }
@@ -116,7 +116,7 @@ TEST_P(LastUse, WhileItIsHeldTheRowSaysForHowLongAndWhatFor) {
     EXPECT_EQ(held.holder, "web1:4711") << name;
     EXPECT_EQ(held.ttl, 1h) << name;
     EXPECT_EQ(held.correlation_id, "request 7 \xc3\xa9") << name;
-    EXPECT_TRUE(held.held) << name;
+    EXPECT_TRUE(held.held_for) << name;
     EXPECT_EQ(held.silent_for(), 1h - held.remaining.value()) << name;
     EXPECT_FALSE(held.last) << name;
   }
@@ -149,7 +149,7 @@ TEST_P(LastUse, IsTheHolderThatReleasedIt) {
   EXPECT_EQ(last().from, since);
   EXPECT_EQ(last().until.size(), since.size());
   EXPECT_EQ(last().how, "released");
-  EXPECT_TRUE(last().held);
+  EXPECT_TRUE(last().held_for);
   EXPECT_EQ(row(key_).holder, "");
   EXPECT_EQ(row(key_).acquired_at, "");
 }

@@ -122,8 +122,8 @@ TEST_P(ListRequest, HasTheFirstOfItsOrderUpToItsLimit) {
   for (const auto order : {row_order::key, row_order::age, row_order::remaining}) {
     const auto all = keys_of({.sort = order});
     ASSERT_EQ(all.size(), 3U);
-    EXPECT_EQ(keys_of({.sort = order, .at_most = 2}), (std::vector<lock_key>{all[0], all[1]}));
-    EXPECT_EQ(keys_of({.sort = order, .at_most = 10'000}), all);
+    EXPECT_EQ(keys_of({.sort = order, .limit = 2}), (std::vector<lock_key>{all[0], all[1]}));
+    EXPECT_EQ(keys_of({.sort = order, .limit = 10'000}), all);
   }
 }
 
@@ -140,7 +140,7 @@ TEST_P(ListRequest, PagesReachEachKeyOnce) {
   std::sort(all.begin(), all.end());
   for (const std::size_t size : {1U, 3U, 8U, 31U, 32U, 33U}) {
     std::vector<lock_key> reached;
-    list_request request{.at_most = size};
+    list_request request{.limit = size};
     for (auto page = keys_of(request); !page.empty(); page = keys_of(request)) {
       ASSERT_LE(page.size(), size);
       reached.insert(reached.end(), page.begin(), page.end());
@@ -176,8 +176,8 @@ TEST_P(ListRequest, WithBadInputIsMisuse) {
   EXPECT_TRUE(says(misuse({.holder = std::string(129, 'h')}), "the holder label has more than"));
   EXPECT_TRUE(says(misuse({.holder = "\xff"}), "the holder label must be valid UTF-8"));
   EXPECT_TRUE(says(misuse({.after = lock_key{"job", ""}}), "source id is empty"));
-  EXPECT_TRUE(says(misuse({.at_most = 0}), "1 to 10,000"));
-  EXPECT_TRUE(says(misuse({.at_most = 10'001}), "1 to 10,000"));
+  EXPECT_TRUE(says(misuse({.limit = 0}), "1 to 10,000"));
+  EXPECT_TRUE(says(misuse({.limit = 10'001}), "1 to 10,000"));
   for (const auto order : {row_order::age, row_order::remaining}) {
     EXPECT_TRUE(says(misuse({.sort = order, .after = lock_key{"job", "1"}}), "sort by key"));
   }

@@ -84,7 +84,7 @@ TEST_P(LostFence, ProvesNoLeaseWhoseDeadlineHasComeThoughNobodyHasTakenItOver) {
 }
 
 TEST_P(LostFence, ProvesNoLeasePastItsAtMostThoughNobodyHasTakenItOver) {
-  lock_table renewing{*rows_, {.ttl = 1h, .at_most = 2h, .time = time_}};
+  lock_table renewing{*rows_, {.ttl = 1h, .renew_for = 2h, .time = time_}};
   const lease held = *renewing.try_acquire(key_);
   const auto granted_until = held.valid_until();
   time_->advance(30min);

@@ -147,7 +147,7 @@ class Purge : public store_test {
 
   std::size_t purge_all(std::size_t at_most = 100) {
     std::size_t purged = 0;
-    purge_request request{.older_than = 1h, .at_most = at_most};
+    purge_request request{.older_than = 1h, .limit = at_most};
     await_that([&] {
       const auto answer = rows_->purge(request);
       purged += answer.purged;
@@ -175,7 +175,7 @@ TEST_P(Purge, GoesThroughAllKeysInBatches) {
   for (int i = 0; i < 7; ++i) keys.push_back({i % 2 == 0 ? "job" : "Job", std::to_string(i)});
   for (const auto& key : keys) touch(key);
   for (const auto& key : keys) bench_->leave_behind_the_clock(key);
-  const auto first = rows_->purge({.older_than = 1h, .at_most = 3});
+  const auto first = rows_->purge({.older_than = 1h, .limit = 3});
   EXPECT_EQ(first.purged, 3U);
   EXPECT_EQ(first.last, (lock_key{"Job", "5"}));
   EXPECT_EQ(purge_all(3), 4U);
@@ -245,9 +245,9 @@ TEST_P(Purge, LeavesNoRecordForTheSakeOfOtherNames) {
 }
 
 TEST_P(Purge, OfWhatIsYoungerThanAnHourIsMisuse) {
-  EXPECT_TRUE(is_misuse([&] { rows_->purge({.older_than = 1h - 1us, .at_most = 10}); }));
-  EXPECT_TRUE(is_misuse([&] { rows_->purge({.older_than = 1h, .at_most = 0}); }));
-  EXPECT_TRUE(is_misuse([&] { rows_->purge({.older_than = 1h, .at_most = 10'001}); }));
+  EXPECT_TRUE(is_misuse([&] { rows_->purge({.older_than = 1h - 1us, .limit = 10}); }));
+  EXPECT_TRUE(is_misuse([&] { rows_->purge({.older_than = 1h, .limit = 0}); }));
+  EXPECT_TRUE(is_misuse([&] { rows_->purge({.older_than = 1h, .limit = 10'001}); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Purge, testing::ValuesIn(every_store()), name_of);

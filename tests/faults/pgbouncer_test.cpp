@@ -188,7 +188,7 @@ TEST_F(Pgbouncer, WithTlsGivesLargeAnswersToTheirEnd) {
   const own_pgbouncer encrypted{server(), pool, &certificate};
   postgres_store rows{encrypted.url(), {.statement_timeout = 23h, .answer_timeout = 24h}};
   for (std::size_t limit = 20; limit <= keys; limit += 4) {
-    ASSERT_EQ(rows.list(list_request{.at_most = limit}).size(), limit);
+    ASSERT_EQ(rows.list(list_request{.limit = limit}).size(), limit);
   }
 }
 

@@ -184,7 +184,7 @@ TEST_F(Observer, IsToldOfAReleaseAndHowLongTheLeaseWasHeld) {
   EXPECT_EQ(event.token, token);
   EXPECT_EQ(event.result, release_result::released);
   EXPECT_FALSE(event.failed);
-  EXPECT_EQ(event.held, 3s);
+  EXPECT_EQ(event.held_for, 3s);
   EXPECT_EQ(event.took, 2s);
   held.release();
   locks_.reset();
@@ -209,7 +209,7 @@ TEST_F(Observer, IsToldOfADeferredReleaseAndOfItsEnd) {
   const auto last = std::get<released_event>(observer_->events().back());
   EXPECT_EQ(last.result, release_result::released);
   EXPECT_EQ(last.key, key_);
-  EXPECT_EQ(last.held, observer_->await<released_event>().held);
+  EXPECT_EQ(last.held_for, observer_->await<released_event>().held_for);
 }
 
 TEST_F(Observer, IsToldThatALeaseRanOutAndWhy) {
@@ -219,7 +219,7 @@ TEST_F(Observer, IsToldThatALeaseRanOutAndWhy) {
   EXPECT_EQ(event.key, key_);
   EXPECT_EQ(event.token, held.token());
   EXPECT_EQ(event.reason, loss_reason::ran_out);
-  EXPECT_EQ(event.held, 29s);
+  EXPECT_EQ(event.held_for, 29s);
 }
 
 /// Of a database whose clock runs ahead, so that another holder gets the row sooner than the first

@@ -90,7 +90,7 @@ TEST_F(Renewal, WithoutRenewalALeaseEndsAtItsDeadline) {
 }
 
 TEST_F(Renewal, EndsAtMostSoLongAfterTheGrantAndThenTheLeaseRunsOutAndIsLost) {
-  const lease held = *locks_->try_acquire({"job", "a"}, {.at_most = 60s});
+  const lease held = *locks_->try_acquire({"job", "a"}, {.renew_for = 60s});
   for (std::size_t renewals = 1; renewals <= 5; ++renewals) {
     time_->advance(10s);
     rows_.await("renew", renewals);
@@ -109,7 +109,7 @@ TEST_F(Renewal, EndsAtMostSoLongAfterTheGrantAndThenTheLeaseRunsOutAndIsLost) {
 }
 
 TEST_F(Renewal, OfALeaseWithAnEndGoesOnForTheOthers) {
-  const lease completion = *locks_->try_acquire({"job", "ending"}, {.at_most = 30s});
+  const lease completion = *locks_->try_acquire({"job", "ending"}, {.renew_for = 30s});
   const lease held = acquire("a");
   for (std::size_t renewals = 1; renewals <= 4; ++renewals) {
     time_->advance(10s);
@@ -126,7 +126,7 @@ TEST_F(Renewal, ThatFailedIsNotTriedAgainAfterTheEnd) {
     database->pass();
     throw error{errc::unavailable, "the network is down"};
   });
-  const lease held = *locks_->try_acquire({"job", "a"}, {.at_most = 35s});
+  const lease held = *locks_->try_acquire({"job", "a"}, {.renew_for = 35s});
   time_->advance(10s);
   await_renewal_of(held);
   const auto valid_until = held.valid_until();
@@ -144,9 +144,9 @@ TEST_F(Renewal, ThatFailedIsNotTriedAgainAfterTheEnd) {
 }
 
 TEST_F(Renewal, EndsForAllLeasesIfTheLockTableSaysSoUnlessOneSaysOtherwise) {
-  lock_table locks{rows_, {.ttl = 30s, .margin = 1s, .at_most = 30s, .time = time_}};
+  lock_table locks{rows_, {.ttl = 30s, .margin = 1s, .renew_for = 30s, .time = time_}};
   const lease usual = *locks.try_acquire({"job", "usual"});
-  const lease longer = *locks.try_acquire({"job", "longer"}, {.at_most = 10h});
+  const lease longer = *locks.try_acquire({"job", "longer"}, {.renew_for = 10h});
   for (std::size_t renewals = 1; renewals <= 5; ++renewals) {
     time_->advance(10s);
     rows_.await("renew", renewals);

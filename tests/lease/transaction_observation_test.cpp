@@ -111,11 +111,11 @@ TEST(TransactionObservation, HasTheTimeSinceTheGrantAtTheEndOfARowLock) {
     (void)with_optimistic_commit<memory_transaction>(store, {"job", "a"}, work);
   });
   ASSERT_EQ(events.size(), 4U);
-  EXPECT_EQ(events[0].held, 0us);
+  EXPECT_EQ(events[0].held_for, 0us);
   EXPECT_EQ(events[1].result, transaction_result::committed);
-  EXPECT_NE(events[1].held, 0us);
-  EXPECT_EQ(events[2].held, 0us);
-  EXPECT_EQ(events[3].held, 0us);
+  EXPECT_NE(events[1].held_for, 0us);
+  EXPECT_EQ(events[2].held_for, 0us);
+  EXPECT_EQ(events[3].held_for, 0us);
 }
 
 TEST(TransactionObservation, SharesTheTimeOfARowLockBetweenTheWaitAndTheHold) {
@@ -131,7 +131,7 @@ TEST(TransactionObservation, SharesTheTimeOfARowLockBetweenTheWaitAndTheHold) {
                                             [](memory_transaction&) { let_a_moment_pass(); });
   });
   ASSERT_EQ(events.size(), 2U);
-  const auto rest = events[1].took - events[0].took - events[1].held;
+  const auto rest = events[1].took - events[0].took - events[1].held_for;
   EXPECT_LE(std::chrono::abs(rest), 2us) << "each is rounded to microseconds";
 }
 

@@ -189,9 +189,9 @@ TEST_F(AcquireAttempt, WhatCannotBeMeantIsMisuse) {
   EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.ttl = 29ms, .margin = 0ms}); }));
   EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.margin = -1ms}); }));
   EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.ttl = 30s, .margin = 31s}); }));
-  for (const auto at_most : {0ms, -1ms, 29'999ms, std::chrono::milliseconds{365 * 24h} + 1ms}) {
-    EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.ttl = 30s, .at_most = at_most}); }));
-    EXPECT_TRUE(misuse([&] { (void)locks_->try_acquire({"job", "a"}, {.at_most = at_most}); }));
+  for (const auto renew_for : {0ms, -1ms, 29'999ms, std::chrono::milliseconds{365 * 24h} + 1ms}) {
+    EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.ttl = 30s, .renew_for = renew_for}); }));
+    EXPECT_TRUE(misuse([&] { (void)locks_->try_acquire({"job", "a"}, {.renew_for = renew_for}); }));
   }
   EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.holder = std::string(129, 'x')}); }));
   EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.holder = "\xff"}); }));

@@ -48,7 +48,7 @@ TEST_F(MysqlHistory, WhoseTableAnotherSessionHasLockedKeepsTheRowsBusyAndLosesNo
 TEST_F(MysqlHistory, LetsReleasesWaitForNoOther) {
   constexpr int threads = 8;
   constexpr int rounds = 200;
-  lock_table locks{rows_, {.batching = {.at_most = 1}}};
+  lock_table locks{rows_, {.batching = {.max_batch = 1}}};
   std::atomic<int> released{0};
   {
     std::vector<std::jthread> running;

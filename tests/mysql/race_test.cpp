@@ -138,7 +138,7 @@ TEST_F(MysqlRace, APurgeDeletesNoRowThatSomebodyTakes) {
   std::vector<acquire_answer> answers(keys);
   in_threads(2, [&](int i) {
     if (i == 0) {
-      for (int round = 0; round < 30; ++round) rows_.purge({.older_than = 1h, .at_most = 10'000});
+      for (int round = 0; round < 30; ++round) rows_.purge({.older_than = 1h, .limit = 10'000});
       return;
     }
     for (int k = 0; k < keys; ++k) {

@@ -138,7 +138,7 @@ TEST_F(MysqlTrigger, WithStatementsOfItsOwnHidesNoVersion) {
   const lock_key made{.type = "invoice", .source_id = "46"};
   for (const auto how : {acquire_mode::all_or_none, acquire_mode::any}) {
     const std::vector<acquire_request> set{request(key_), request(other_key_), request(made)};
-    const auto granted = rows_.acquire(set, {.how = how, .at_most = set.size()});
+    const auto granted = rows_.acquire(set, {.how = how, .limit = set.size()});
     for (std::size_t i = 0; i < set.size(); ++i) {
       EXPECT_EQ(granted[i].version, in_the_table(set[i].key)) << how;
       EXPECT_EQ(release(rows_, set[i].key, *granted[i].version), change_answer::done) << how;

@@ -242,7 +242,7 @@ class PostgresListPlans : public PostgresReads {
 TEST_F(PostgresListPlans, APageByKeyReadsThePrimaryKeyFromItsCursorOn) {
   const auto read = reads_of(name(), [this] {
     auto rows = open_store();
-    const auto page = rows.list({.after = lock_key{"job", "10000"}, .at_most = 50});
+    const auto page = rows.list({.after = lock_key{"job", "10000"}, .limit = 50});
     ASSERT_EQ(page.size(), 50U);
     EXPECT_EQ(page.front().key.source_id, "10001");
   });
@@ -279,7 +279,7 @@ class PostgresHistoryPlans : public PostgresReads {
       auto rows = open_store(url_with("options=-cplan_cache_mode%3Dforce_generic_plan"));
       request.until =
           database_time{std::chrono::sys_days{std::chrono::year{2026} / 1 / 31} + 12h + 10'000s};
-      request.at_most = length;
+      request.limit = length;
       for (int page = 0; page < pages; ++page) {
         const auto found = rows.history(request).events;
         ASSERT_EQ(found.size(), static_cast<std::size_t>(length));

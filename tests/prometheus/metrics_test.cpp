@@ -261,7 +261,7 @@ TEST_F(MetricsOfTransactions, CountRowLocksWithTheirWaitsAndHolds) {
 TEST_F(MetricsOfTransactions, MeasureTheWaitAndTheHoldOfARowLock) {
   const auto event = [this](transaction_result result) {
     metrics_.observer()->transaction(
-        {.result = result, .key = key_, .took = 2s, .held = 500ms, .refusal = refusal{}});
+        {.result = result, .key = key_, .took = 2s, .held_for = 500ms, .refusal = refusal{}});
   };
   event(transaction_result::granted);
   event(transaction_result::refused);

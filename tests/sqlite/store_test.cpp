@@ -95,7 +95,7 @@ TEST_F(SqliteStore, GrantsNothingOfASetAndPurgesNothingWhileAnotherWrites) {
     }
     EXPECT_EQ(rows.acquire(std::array{held}, {acquire_mode::any, 1}).at(0).status,
               acquire_status::busy);
-    const auto purged = rows.purge({.older_than = 1h, .at_most = 1});
+    const auto purged = rows.purge({.older_than = 1h, .limit = 1});
     EXPECT_EQ(purged.purged, 0U);
     EXPECT_EQ(purged.last, key_);
   }

@@ -208,7 +208,7 @@ TEST_F(Semaphore, KeepsItsNumberFromBeingPurged) {
   semaphore used{locks_, name_, 2};
   for (int i = 0; i < 10; ++i) {
     EXPECT_TRUE(used.try_acquire().acquired());
-    EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 0U);
+    EXPECT_EQ(rows_.purge({.older_than = 1h, .limit = 100}).purged, 0U);
     time_->advance(15min);
   }
 }
@@ -216,13 +216,13 @@ TEST_F(Semaphore, KeepsItsNumberFromBeingPurged) {
 TEST_F(Semaphore, KeepsItsNumberWhilePermitsAreOnlyHeld) {
   std::optional<lease> held = *semaphore{locks_, name_, 2}.try_acquire({.ttl = 24h});
   time_->advance(2h);
-  EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 0U);
+  EXPECT_EQ(rows_.purge({.older_than = 1h, .limit = 100}).purged, 0U);
   held.reset();
   await_that([&] { return !locks_.look({"printer#1", "2nd floor"})->owned; });
   time_->advance(2h);
-  EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 1U);
+  EXPECT_EQ(rows_.purge({.older_than = 1h, .limit = 100}).purged, 1U);
   EXPECT_EQ(locks_.look(record_)->note, "2 permits") << "it goes when it is the last";
-  EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 1U);
+  EXPECT_EQ(rows_.purge({.older_than = 1h, .limit = 100}).purged, 1U);
 }
 
 TEST_F(Semaphore, RunsACallbackUnderAPermit) {

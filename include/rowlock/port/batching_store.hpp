@@ -24,7 +24,7 @@ class statement_batcher;
 /// many calls were quick. (MariaDB, MySQL: always while fewer than 17 calls meet. SQLite: never.)
 struct batching_options {
   /// The most requests in one statement, at most 1,000; 1: no sharing. A longer call is not split.
-  std::size_t at_most = 256;
+  std::size_t max_batch = 256;
   /// The most statements at once; above 256 counts as 256. None: the store's limit.
   std::optional<unsigned> in_flight = std::nullopt;
 };
@@ -45,7 +45,7 @@ ROWLOCK_EXPORT void check(const batching_options& options);
 /// in doubt stays so unless the same attempt, made again, resolves it.
 ///
 /// A `lock_table` batches its own calls (`lock_options::batching`). To share statements between
-/// several tables, put them over one `batching_store`, each with `batching.at_most = 1`.
+/// several tables, put them over one `batching_store`, each with `batching.max_batch = 1`.
 /// Thread-safe. The store must outlive it.
 class ROWLOCK_EXPORT batching_store final : public passing_store {
  public:

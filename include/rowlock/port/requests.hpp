@@ -76,9 +76,9 @@ struct acquire_mode {
   enum kind {
     each,         ///< Each is granted or refused by itself.
     all_or_none,  ///< If one cannot be granted, none is.
-    any,          ///< At most `at_most` of them, whichever are free.
+    any,          ///< At most `limit` of them, whichever are free.
   } how = each;
-  std::size_t at_most = 0;  ///< Used with `any`.
+  std::size_t limit = 0;  ///< Used with `any`.
 };
 
 enum class read_mode {
@@ -146,7 +146,7 @@ struct last_use {
   /// have committed later than `until`. Programs that write to the table may leave any other text.
   std::string how = {};
   /// How long the holder had it.
-  std::optional<std::chrono::microseconds> held = std::nullopt;
+  std::optional<std::chrono::microseconds> held_for = std::nullopt;
 };
 
 struct row_state {
@@ -159,7 +159,7 @@ struct row_state {
   /// Database clock, UTC, `2026-01-31 12:00:00.000000`; empty when the row is unowned.
   std::string acquired_at = {};
   /// If owned, the time since then.
-  std::optional<std::chrono::microseconds> held = std::nullopt;
+  std::optional<std::chrono::microseconds> held_for = std::nullopt;
   /// If owned, how long the last grant or renewal lasts; none if the row was written by hand.
   std::optional<std::chrono::microseconds> ttl = std::nullopt;
   /// If owned, the holder's name for its work.
@@ -234,7 +234,7 @@ struct purge_request {
   /// Delete rows not touched for this long; at least an hour.
   std::chrono::microseconds older_than{};
   /// The most rows to examine; 1 to 10,000.
-  std::size_t at_most = 1000;
+  std::size_t limit = 1000;
 };
 
 struct purge_answer {
@@ -271,7 +271,7 @@ struct list_request {
   /// Continue after this key, which need not exist; `row_order::key` only. None: from the start.
   std::optional<lock_key> after = std::nullopt;
   /// The most rows, 1 to 10,000. None: all rows, in the caller's memory.
-  std::optional<std::size_t> at_most = std::nullopt;
+  std::optional<std::size_t> limit = std::nullopt;
 };
 
 /// An event of the history of a lock table, which is optional: see `history_option`. Times are by
@@ -291,7 +291,7 @@ struct lock_event {
   /// When the hold began and ended, or for how long the row stays closed or done.
   std::string since = {};
   std::string until = {};
-  std::optional<std::chrono::microseconds> held = std::nullopt;
+  std::optional<std::chrono::microseconds> held_for = std::nullopt;
   std::string reason = {};
   std::string correlation_id = {};
 };
@@ -311,11 +311,11 @@ struct history_request {
   /// The last event of the previous page.
   std::optional<lock_event> before = std::nullopt;
   /// The most events, 1 to 10,000.
-  std::size_t at_most = 1000;
+  std::size_t limit = 1000;
 };
 
 struct history_page {
-  /// Fewer than `at_most`: there are no more.
+  /// Fewer than `limit`: there are no more.
   std::vector<lock_event> events;
   /// The database has a history.
   bool is_recorded = false;
@@ -327,7 +327,7 @@ struct history_purge_request {
   /// Delete events older than this; at least an hour.
   std::chrono::microseconds older_than{};
   /// The most events in one transaction; 1 to 10,000.
-  std::size_t at_most = 1000;
+  std::size_t limit = 1000;
 };
 
 /// A database and its lock table, as the store's role finds them: see `store_admin::inspect`.
