@@ -94,9 +94,9 @@ class Rowlock(ConanFile):
         core.set_property("cmake_target_name", "rowlock::core")
         core.libs = ["rowlock"]
         core.system_libs = ["pthread"]
-        for component in self._chosen:
+        for component in ("testing", *self._chosen):
             info = self.cpp_info.components[component]
             info.set_property("cmake_target_name", "rowlock::" + component)
-            info.requires = ["core", *COMPONENTS[component].values()]
+            info.requires = ["core", *COMPONENTS.get(component, {}).values()]
             if component != "asio":
                 info.libs = ["rowlock_" + component]
