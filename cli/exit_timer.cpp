@@ -25,20 +25,24 @@ void exit_timer::set(int code, std::chrono::milliseconds after) {
 void exit_timer::clear() { change(clock::time_point::max(), 0); }
 
 void exit_timer::change(clock::time_point due, int code) {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   due_ = due;
   code_ = code;
   changed_.notify_one();
 }
 
 void exit_timer::run(const std::stop_token& over) {
-  std::unique_lock lock{mutex_};
+  detail::checked_lock lock{mutex_};
   while (!over.stop_requested()) {
     const auto due = due_;
-    const auto is_changed = [&] { return due_ != due; };
+    const auto is_changed = [&] {
+      mutex_.assume_locked();
+      return due_ != due;
+    };
     if (due == clock::time_point::max()) {
-      changed_.wait(lock, over, is_changed);
-    } else if (!changed_.wait_until(lock, over, due, is_changed) && !over.stop_requested()) {
+      changed_.wait(lock.native(), over, is_changed);
+    } else if (!changed_.wait_until(lock.native(), over, due, is_changed) &&
+               !over.stop_requested()) {
       say(message_);
       end_process(code_);
     }

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "cli/file_descriptor.hpp"
 #include "cli/signal_queue.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::cli {
 
@@ -41,11 +41,10 @@ class exit_timer {
   void run(const std::stop_token& over);
 
   const std::string message_;
-  std::mutex mutex_;
-  // All below are guarded by mutex_.
+  detail::checked_mutex mutex_;
   std::condition_variable_any changed_;
-  clock::time_point due_ = clock::time_point::max();
-  int code_ = 0;
+  clock::time_point due_ ROWLOCK_GUARDED_BY(mutex_) = clock::time_point::max();
+  int code_ ROWLOCK_GUARDED_BY(mutex_) = 0;
 
   std::jthread thread_;  // last: it uses all of the above
 };

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -16,6 +15,7 @@
 #include "cli/loss_reporter.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/leader.hpp"
 
 namespace rowlock::cli {
@@ -30,14 +30,14 @@ class term_reporter final : public observer {
  public:
   /// The command of the term has ended; `was_said`: its loss has been printed already.
   void ended(const lease& term, bool was_said) {
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     ended_ = term.token();
     was_said_ = was_said;
     if (lost_ == ended_ && !was_said_) say(lost_too_soon(term.key()));
   }
   /// Whether the term that ended last was lost. Final once the lock_table is gone.
   [[nodiscard]] bool was_lost() const {
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     return ended_ && lost_ == ended_;
   }
 
@@ -48,7 +48,7 @@ class term_reporter final : public observer {
   void renewed(const renewed_event& /*event*/) override { faults_.renewed(); }
   void lost(const lost_event& event) override {
     faults_.ended();
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     lost_ = event.token;
     if (lost_ == ended_ && !was_said_) say(lost_too_soon(event.key));
   }
@@ -57,10 +57,10 @@ class term_reporter final : public observer {
 
  private:
   fault_reporter faults_;  // used by the observer's thread only
-  mutable std::mutex mutex_;
-  std::optional<version> ended_;  // guarded by mutex_, as all that follows
-  std::optional<version> lost_;
-  bool was_said_ = false;
+  mutable detail::checked_mutex mutex_;
+  std::optional<version> ended_ ROWLOCK_GUARDED_BY(mutex_);
+  std::optional<version> lost_ ROWLOCK_GUARDED_BY(mutex_);
+  bool was_said_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 /// The terms of one process, and the signals that come before, during and after each.

@@ -52,8 +52,11 @@ std::string fault_reporter::what_follows(const fault_event& event) const {
 }
 
 void loss_reporter::await_reason() {
-  std::unique_lock lock{mutex_};
-  was_said_.wait_for(lock, std::chrono::seconds{2}, [this] { return is_said_; });
+  detail::checked_lock lock{mutex_};
+  was_said_.wait_for(lock.native(), std::chrono::seconds{2}, [this] {
+    mutex_.assume_locked();
+    return is_said_;
+  });
 }
 
 void loss_reporter::look_back(const lease& held) noexcept {
@@ -61,7 +64,7 @@ void loss_reporter::look_back(const lease& held) noexcept {
     const auto row = rows_.read(std::array{held.key()}).front();
     // Another version: the key was taken away already, perhaps by force.
     if (!row || row->version != held.token()) return;
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     former_force_reason_ = row->force_reason;
   } catch (const std::exception&) {  // failing to read the reason must not fail the command
   }
@@ -90,7 +93,7 @@ void loss_reporter::lost(const lost_event& event) {
   say(in_words(event.key) + " was lost: " +
       (event.reason == loss_reason::taken_away ? why_taken(event.key)
                                                : why_run_out(event.held_for)));
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   is_said_ = true;
   was_said_.notify_all();
 }
@@ -108,7 +111,7 @@ std::string loss_reporter::why_taken(const lock_key& key) {
     reason =
         fmt::format("it was taken away; {} has it since {} UTC", row->holder, row->acquired_at);
   }
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   if (!row->force_reason.empty() && row->force_reason != former_force_reason_) {
     reason += "; the last release by force says: " + row->force_reason;
   }

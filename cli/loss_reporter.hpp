@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/observer.hpp"
 #include "rowlock/port/passing_store.hpp"
 
@@ -150,11 +150,10 @@ class loss_reporter final : public observer {
   bool waits_;
   fault_reporter faults_;
 
-  std::mutex mutex_;
+  detail::checked_mutex mutex_;
   std::condition_variable was_said_;
-  // All below are guarded by mutex_.
-  bool is_said_ = false;
-  std::string former_force_reason_;
+  bool is_said_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  std::string former_force_reason_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::cli

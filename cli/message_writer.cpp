@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/threads.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::cli {
 
@@ -36,21 +36,22 @@ void write_all(int descriptor, std::string_view text) {
 }  // namespace
 
 struct message_writer::queue {
-  std::mutex mutex;
-  // All below are guarded by mutex.
+  detail::checked_mutex mutex;
   std::condition_variable changed;
-  std::deque<std::string> lines;
-  std::size_t dropped = 0;
-  bool is_writing = false;
-  bool is_over = false;
+  std::deque<std::string> lines ROWLOCK_GUARDED_BY(mutex);
+  std::size_t dropped ROWLOCK_GUARDED_BY(mutex) = 0;
+  bool is_writing ROWLOCK_GUARDED_BY(mutex) = false;
+  bool is_over ROWLOCK_GUARDED_BY(mutex) = false;
 
-  [[nodiscard]] bool is_empty() const { return lines.empty() && dropped == 0; }
+  [[nodiscard]] bool is_empty() const ROWLOCK_REQUIRES(mutex) {
+    return lines.empty() && dropped == 0;
+  }
 
   /// The thread of the writer.
   void write_to(int descriptor) {
-    std::unique_lock lock{mutex};
+    detail::checked_lock lock{mutex};
     for (;;) {
-      changed.wait(lock, [this] { return !is_empty() || is_over; });
+      while (is_empty() && !is_over) changed.wait(lock.native());
       if (is_empty()) return;
       std::string line;
       if (lines.empty()) {
@@ -78,13 +79,13 @@ message_writer::message_writer(int descriptor) : queue_{std::make_shared<queue>(
 }
 
 message_writer::~message_writer() {
-  const std::scoped_lock lock{queue_->mutex};
+  const detail::checked_lock lock{queue_->mutex};
   queue_->is_over = true;
   queue_->changed.notify_all();
 }
 
 void message_writer::write(std::string line) {
-  const std::scoped_lock lock{queue_->mutex};
+  const detail::checked_lock lock{queue_->mutex};
   // With some dropped, the count comes first: lines stay in their order.
   if (queue_->dropped > 0 || queue_->lines.size() == longest_queue) {
     ++queue_->dropped;
@@ -95,9 +96,11 @@ void message_writer::write(std::string line) {
 }
 
 void message_writer::await_end(std::chrono::milliseconds limit) {
-  std::unique_lock lock{queue_->mutex};
-  queue_->changed.wait_for(lock, limit,
-                           [this] { return queue_->is_empty() && !queue_->is_writing; });
+  detail::checked_lock lock{queue_->mutex};
+  queue_->changed.wait_for(lock.native(), limit, [&waiting = *queue_] {
+    waiting.mutex.assume_locked();
+    return waiting.is_empty() && !waiting.is_writing;
+  });
 }
 
 }  // namespace rowlock::cli

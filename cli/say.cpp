@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "cli/message_writer.hpp"
 #include "cli/password_mask.hpp"
 #include "cli/printable.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::cli {
 
@@ -25,8 +25,8 @@ std::atomic<message_writer*> background{nullptr};
 
 /// A store that reads `--url-file` again learns in a thread of its own, while others print.
 struct shared_mask {
-  std::mutex mutex;
-  password_mask passwords;  // guarded by mutex
+  detail::checked_mutex mutex;
+  password_mask passwords ROWLOCK_GUARDED_BY(mutex);
 };
 
 shared_mask& shared() {
@@ -48,18 +48,18 @@ void say(std::string_view message) {
 }
 
 std::string without_passwords(std::string text) {
-  auto& [mutex, passwords] = shared();
-  const std::scoped_lock lock{mutex};
-  return passwords.apply(std::move(text));
+  auto& mask = shared();
+  const detail::checked_lock lock{mask.mutex};
+  return mask.passwords.apply(std::move(text));
 }
 
 void hide_passwords_of(std::string_view url) {
-  auto& [mutex, passwords] = shared();
-  const std::scoped_lock lock{mutex};
-  passwords.learn_url(url);
+  auto& mask = shared();
+  const detail::checked_lock lock{mask.mutex};
+  mask.passwords.learn_url(url);
   for (const char* const name : {"PGPASSWORD", "MYSQL_PWD"}) {
     const char* const password = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-    if (password != nullptr) passwords.learn(password);
+    if (password != nullptr) mask.passwords.learn(password);
   }
 }
 

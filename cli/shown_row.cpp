@@ -38,7 +38,7 @@ ordered_json json_of_last(const std::optional<last_use>& last) {
   return {{"holder", last->holder},
           {"from", timestamp(last->from)},
           {"until", timestamp(last->until)},
-          {"held_ms", in_milliseconds_or_null(last->held)},
+          {"held_ms", in_milliseconds_or_null(last->held_for)},
           {"how", last->how}};
 }
 

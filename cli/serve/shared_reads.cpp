@@ -16,7 +16,7 @@ shared_reads::shared_reads(std::shared_ptr<time_source> time, std::function<void
 
 shared_reads::~shared_reads() {
   {
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     is_over_ = true;
     changed_.notify_one();
   }
@@ -25,7 +25,7 @@ shared_reads::~shared_reads() {
 
 shared_reads::outcome shared_reads::get(const std::string& name,
                                         const std::function<std::string()>& read) {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   if (!entries_.contains(name) && !make_room()) {
     return {.fault = "too many different reads wait for the database: ask again in a second"};
   }
@@ -45,7 +45,7 @@ shared_reads::outcome shared_reads::get(const std::string& name,
 }
 
 shared_reads::counts shared_reads::counted() const {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   return counts_;
 }
 
@@ -77,9 +77,9 @@ shared_reads::outcome shared_reads::perform(const std::function<std::string()>& 
 }
 
 void shared_reads::run() {
-  std::unique_lock lock{mutex_};
+  detail::checked_lock lock{mutex_};
   for (;;) {
-    changed_.wait(lock, [this] { return is_over_ || !queue_.empty(); });
+    while (!is_over_ && queue_.empty()) changed_.wait(lock.native());
     if (is_over_) return;
     const std::string name = std::move(queue_.front());
     queue_.pop_front();

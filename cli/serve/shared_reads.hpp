@@ -9,11 +9,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::cli {
 
@@ -70,20 +70,19 @@ class shared_reads {
 
   void run();
   static outcome perform(const std::function<std::string()>& read);
-  bool make_room();
+  bool make_room() ROWLOCK_REQUIRES(mutex_);
   /// Drops the answers that are no longer shared.
-  void forget_old(boot_clock::time_point now);
+  void forget_old(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
 
   const std::shared_ptr<time_source> time_;
   const std::function<void()> on_end_;
-  mutable std::mutex mutex_;
-  // All below are guarded by mutex_.
+  mutable detail::checked_mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::string, entry> entries_;
-  std::deque<std::string> queue_;
-  counts counts_;
-  bool is_faulty_ = false;
-  bool is_over_ = false;
+  std::map<std::string, entry> entries_ ROWLOCK_GUARDED_BY(mutex_);
+  std::deque<std::string> queue_ ROWLOCK_GUARDED_BY(mutex_);
+  counts counts_ ROWLOCK_GUARDED_BY(mutex_);
+  bool is_faulty_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool is_over_ ROWLOCK_GUARDED_BY(mutex_) = false;
 
   std::thread thread_;  // last: it uses all of the above
 };

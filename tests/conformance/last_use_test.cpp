@@ -232,7 +232,7 @@ TEST_P(LastUseByATransaction, IsItsRowLockOnceItHasCommitted) {
     EXPECT_EQ(row(key).last.value().how, "locked");
     EXPECT_EQ(row(key).last->holder, "");
     EXPECT_EQ(row(key).last->from, "");
-    EXPECT_FALSE(row(key).last->held);
+    EXPECT_FALSE(row(key).last->held_for);
     EXPECT_FALSE(row(key).last->until.empty());
   }
 }
