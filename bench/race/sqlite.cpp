@@ -15,6 +15,7 @@
 #include "rowlock/sqlite_store.hpp"
 #include "rowlock/table_name.hpp"
 #include "sqlite/sql/leases.hpp"
+#include "sqlite/sql/spelling.hpp"
 #include "sqlite/sql/transactions.hpp"
 
 namespace rowlock::race {
@@ -103,7 +104,7 @@ class bare_file {
     }
   }
   prepared prepare(std::string_view sql) {
-    const std::string text = table_name{}.in(sql);
+    const auto text = sqlite::sql::rendered({}, sql);
     sqlite3_stmt* made = nullptr;
     if (sqlite3_prepare_v3(database_.get(), text.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &made,
                            nullptr) != SQLITE_OK) {

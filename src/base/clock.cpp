@@ -45,7 +45,7 @@ std::shared_ptr<time_source> system_time() {
 }
 
 boot_clock::time_point manual_time::now() const noexcept {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   return now_;
 }
 
@@ -56,7 +56,7 @@ void manual_time::wait_until(std::unique_lock<std::mutex>& lock, std::condition_
 }
 
 void manual_time::advance(boot_clock::duration step) {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   now_ += step;
 }
 

@@ -5,6 +5,7 @@
 #include <soci/soci.h>
 
 #include <exception>
+#include <limits>
 
 #include "base/never_destroyed.hpp"
 #include "mysql/connecting.hpp"
@@ -105,21 +106,17 @@ std::optional<migration> change_history(connection& session, detail::rendered_sq
 
 class mysql_backend_type final : public through_soci::soci_backend {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "mysql"; }
+  mysql_backend_type()
+      : soci_backend{{.name = "mysql",
+                      .migrations = mysql_migrations,
+                      .history = mysql_history,
+                      // A statement for several keys is three round trips, and commits that meet
+                      // share a flush.
+                      .limits = {.statements_at_once = std::numeric_limits<unsigned>::max(),
+                                 .batching_pays_from = 17}}} {}
+
   [[nodiscard]] const ::soci::backend_factory& factory() const override {
     return *::soci::factory_mysql();
-  }
-  /// A statement for several keys is three round trips, and commits that meet share a flush.
-  [[nodiscard]] store_limits limits() const noexcept override {
-    auto has = soci_backend::limits();
-    has.batching_pays_from = 17;
-    return has;
-  }
-  [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
-    return mysql_migrations(table);
-  }
-  [[nodiscard]] migration history(const table_name& table) const override {
-    return mysql_history(table);
   }
 
   [[nodiscard]] std::string checked(std::string parameters,

@@ -10,12 +10,10 @@
 #include <exception>
 #include <functional>
 #include <map>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/never_destroyed.hpp"
-#include "mysql/connection.hpp"
 #include "mysql/connection_string.hpp"
 #include "mysql/errors.hpp"
 #include "mysql/inspecting.hpp"

@@ -1,14 +1,19 @@
-// A MariaDB or MySQL server, its lock table, and the rights of a user there.
+// What operators see: the server, the rights of a user there, and the history.
 #include "mysql/inspecting.hpp"
 
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "mysql/errors.hpp"
+#include "mysql/sql/history.hpp"
 #include "mysql/sql/session.hpp"
+#include "rowlock/error.hpp"
+#include "store/history_pages.hpp"
 
 namespace rowlock::mysql {
 
@@ -85,6 +90,62 @@ std::optional<std::vector<inspection::missing_right>> missing_rights(executor& e
 std::optional<int> connection_limit(executor& exec) {
   const auto found = exec.execute(sql::connection_limit).rows.at(0).at(0);
   return found ? std::optional{std::stoi(*found)} : std::nullopt;
+}
+
+namespace {
+
+/// Throws where there is a table that this user may not read.
+bool has_history(executor& exec) {
+  try {
+    (void)exec.execute(sql::some_event);
+    return true;
+  } catch (const std::exception& thrown) {
+    constexpr unsigned no_such_table = 1146;
+    if (error_number_of(thrown) != no_such_table) throw;
+    return false;
+  }
+}
+
+result_set found_by(executor& exec, std::string_view text, const history_request& request,
+                    std::int64_t limit) {
+  const auto ascii = [](const std::optional<std::string>& value) {
+    return value ? bound_value::ascii(*value) : bound_value::null();
+  };
+  const auto bytes = [](const std::optional<std::string>& value) {
+    return value ? bound_value::bytes(*value) : bound_value::null();
+  };
+  const auto& before = request.before;
+  const auto holder = request.holder ? bound_value::utf8(*request.holder) : bound_value::null();
+  return exec.execute(text,
+                      {detail::since_of(request), detail::until_of(request), ascii(request.type),
+                       bytes(request.source_id), holder, ascii(request.what),
+                       before ? bound_value::ascii(before->at) : bound_value::null(),
+                       before ? bound_value::ascii(before->key.type) : bound_value::null(),
+                       before ? bound_value::bytes(before->key.source_id) : bound_value::null(),
+                       before ? std::optional{before->version.number} : std::nullopt,
+                       before ? bound_value::ascii(before->what) : bound_value::null(), limit});
+}
+
+}  // namespace
+
+history_page history(executor& exec, const history_request& request) {
+  if (!has_history(exec)) return {};
+  const auto find = [&](const auto&... given) { return found_by(exec, given...).rows; };
+  return detail::page_by_time(
+      request, find, [](const result_set::row& row) { return std::stoll(row.at(0).value()); },
+      event_in);
+}
+
+std::size_t purge_history(executor& exec, const history_purge_request& request) {
+  if (!has_history(exec)) return 0;
+  const auto result = exec.write(
+      sql::purge_history, {request.older_than.count(), static_cast<std::int64_t>(request.limit)});
+  if (!result) {
+    throw error{
+        errc::unavailable,
+        "another transaction has events of the history locked: end it, or purge again later"};
+  }
+  return static_cast<std::size_t>(result->affected);
 }
 
 }  // namespace rowlock::mysql

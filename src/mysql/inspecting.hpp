@@ -1,9 +1,9 @@
-// A MariaDB or MySQL server, its lock table, and the rights of a user there.
+// What operators see: the server, the rights of a user there, and the history.
 #ifndef ROWLOCK_MYSQL_INSPECTING_HPP
 #define ROWLOCK_MYSQL_INSPECTING_HPP
 
+#include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +26,10 @@ std::optional<std::vector<inspection::missing_right>> missing_rights(executor& e
 
 /// See `inspection::connection_limit`. One round trip. Throws `soci::mysql_soci_error`.
 std::optional<int> connection_limit(executor& exec);
+
+/// See `store::history`.
+history_page history(executor& exec, const history_request& request);
+std::size_t purge_history(executor& exec, const history_purge_request& request);
 
 }  // namespace rowlock::mysql
 

@@ -1,7 +1,11 @@
 // The conversion of result rows to rows of the lock table.
 #include "mysql/row.hpp"
 
-#include <utility>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "store/found_columns.hpp"
 
 namespace rowlock::mysql {
 
@@ -9,59 +13,23 @@ namespace {
 
 using std::chrono::microseconds;
 
-std::int64_t number(const std::optional<std::string>& column) { return std::stoll(column.value()); }
+/// Cells by the names of their columns, the first of which is at `first`.
+struct named_cells {
+  [[nodiscard]] bool is_null(std::string_view column) const { return !at(column); }
+  [[nodiscard]] std::string text(std::string_view column) const { return at(column).value_or(""); }
+  [[nodiscard]] std::int64_t number(std::string_view column) const {
+    return std::stoll(at(column).value());
+  }
+  [[nodiscard]] const std::optional<std::string>& at(std::string_view column) const {
+    return row.at(first + detail::place_of(column, columns));
+  }
 
-std::optional<microseconds> duration(const std::optional<std::string>& column) {
-  if (!column) return std::nullopt;
-  return microseconds{number(column)};
-}
-
-/// The columns from `first` on: version, owner, holder, acquired_at, remaining_us, failure_count,
-/// expiry_count, done_by, done_at, done_remaining_us, note, force_reason, forced_at, forced_from,
-/// since_us, ttl_us, correlation_id, ended_at, ended_as, lasted_us.
-seen_row found_from(const result_set::row& row, std::size_t first, lock_key key) {
-  seen_row found{.state = {.key = std::move(key), .version = {number(row.at(first))}},
-                 .owner = row.at(first + 1).value_or(""),
-                 .left = microseconds{number(row.at(first + 4))}};
-  auto& state = found.state;
-  state.owned = row.at(first + 1).has_value();
-  if (state.owned) {
-    state.acquired_at = row.at(first + 3).value_or("");
-    state.held_for = duration(row.at(first + 14));
-    state.ttl = duration(row.at(first + 15));
-    state.correlation_id = row.at(first + 16).value_or("");
-  } else if (row.at(first + 17)) {
-    state.last = last_use{.holder = row.at(first + 2).value_or(""),
-                          .from = row.at(first + 3).value_or(""),
-                          .until = *row.at(first + 17),
-                          .how = row.at(first + 18).value_or(""),
-                          .held_for = duration(row.at(first + 19))};
-  }
-  if (state.owned || found.left > microseconds::zero()) {
-    state.holder = row.at(first + 2).value_or("");
-    state.remaining = found.left;
-  }
-  state.failure_count = number(row.at(first + 5));
-  state.expiry_count = number(row.at(first + 6));
-  const microseconds done_for{number(row.at(first + 9))};
-  if (done_for > microseconds::zero()) {
-    state.done = done_mark{version{number(row.at(first + 7))}, row.at(first + 8).value(), done_for};
-  }
-  state.note = row.at(first + 10).value_or("");
-  state.force_reason = row.at(first + 11).value_or("");
-  state.forced_at = row.at(first + 12).value_or("");
-  state.forced_from = row.at(first + 13).value_or("");
-  return found;
-}
+  const result_set::row& row;
+  std::span<const std::string_view> columns;
+  std::size_t first = 0;
+};
 
 }  // namespace
-
-key_list list_of(std::span<const lock_key> keys) {
-  key_list pointers;
-  pointers.reserve(keys.size());
-  for (const auto& key : keys) pointers.push_back(&key);
-  return pointers;
-}
 
 json_rows::row row_of(const lock_key& key) {
   json_rows::row row;
@@ -84,8 +52,9 @@ json_rows::row with_what_stays(json_rows::row row, const release_request& reques
 std::vector<std::optional<seen_row>> found_in(const result_set& result, const key_list& keys) {
   std::vector<std::optional<seen_row>> found(keys.size());
   for (const auto& row : result.rows) {
-    const auto place = static_cast<std::size_t>(number(row.at(0))) - 1;
-    if (row.at(1)) found.at(place) = found_from(row, 1, *keys.at(place));
+    const auto place = std::stoull(row.at(0).value()) - 1;
+    if (row.at(1))
+      found.at(place) = detail::row_from(named_cells{row, detail::row_columns, 1}, *keys.at(place));
   }
   return found;
 }
@@ -93,10 +62,14 @@ std::vector<std::optional<seen_row>> found_in(const result_set& result, const ke
 std::vector<row_state> listed_in(const result_set& result) {
   std::vector<row_state> listed;
   for (const auto& row : result.rows) {
-    listed.push_back(
-        found_from(row, 2, {.type = row.at(0).value(), .source_id = row.at(1).value()}).state);
+    const lock_key key{.type = row.at(0).value(), .source_id = row.at(1).value()};
+    listed.push_back(detail::row_from(named_cells{row, detail::row_columns, 2}, key).state);
   }
   return listed;
+}
+
+lock_event event_in(const result_set::row& row) {
+  return detail::event_from(named_cells{row, detail::event_columns});
 }
 
 }  // namespace rowlock::mysql

@@ -10,14 +10,13 @@
 #include "mysql/connection.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/port/store.hpp"
+#include "store/key_list.hpp"
 #include "store/refusal_of.hpp"
 
 namespace rowlock::mysql {
 
-/// Keys of requests; not owned.
-using key_list = std::vector<const lock_key*>;
-
-key_list list_of(std::span<const lock_key> keys);
+using detail::key_list;
+using detail::list_of;
 
 /// Type and id, with which all statements on several rows begin.
 json_rows::row row_of(const lock_key& key);
@@ -35,6 +34,8 @@ using detail::states_of;
 std::vector<std::optional<seen_row>> found_in(const result_set& result, const key_list& keys);
 /// The rows from the result of `list`.
 std::vector<row_state> listed_in(const result_set& result);
+/// From a row of a statement of the history.
+lock_event event_in(const result_set::row& row);
 
 }  // namespace rowlock::mysql
 

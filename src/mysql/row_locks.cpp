@@ -11,8 +11,6 @@ namespace rowlock::mysql {
 
 namespace {
 
-enum class missing_rows { report, create };
-
 void check_settings(const transaction_view& seen, const soci_table& table,
                     through_soci::isolation known) {
   if (known == through_soci::isolation::as_the_session_says && !seen.is_read_committed) {
@@ -31,7 +29,7 @@ class locking {
   locking(caller_transaction& caller, const lock_keys& keys, const soci_table& table)
       : caller_{caller}, table_{table}, keys_{list_of(keys.in_order())} {}
 
-  through_soci::lock_attempt run(through_soci::isolation known, missing_rows missing) {
+  through_soci::lock_attempt run(through_soci::isolation known, detail::missing_rows missing) {
     const auto seen = caller_.read_with_settings(keys_);
     if (!seen) return {.refused = busy_at(*keys_.front())};
     check_settings(*seen, table_, known);
@@ -39,7 +37,7 @@ class locking {
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       const auto& row = seen->rows[i];
       if (row && !row->can_be_taken(skew_)) return {.refused = held_by(*row)};
-      if (!row && missing == missing_rows::report) return {};
+      if (!row && missing == detail::missing_rows::report) return {};
     }
     row_lock locked;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -129,11 +127,11 @@ through_soci::lock_attempt try_to_lock(::soci::session& session, const lock_keys
   caller_transaction caller{session, table.table};
   caller.require_transaction();
   locking attempt{caller, keys, table};
-  if (keys.in_order().size() == 1) return attempt.run(known, missing_rows::create);
+  if (keys.in_order().size() == 1) return attempt.run(known, detail::missing_rows::create);
   // Before the first read: then it gives back the rows of a transaction that has done nothing yet.
   caller.execute(sql::savepoint);
   try {
-    auto done = attempt.run(known, missing_rows::create);
+    auto done = attempt.run(known, detail::missing_rows::create);
     if (!done.locked) caller.execute(sql::roll_back_to_savepoint);
     caller.execute(sql::release_savepoint);
     return done;
@@ -150,7 +148,7 @@ through_soci::begun_transaction begin_locked(::soci::session& session, const loc
     try {
       caller_transaction caller{session, table.table};
       auto attempt = locking{caller, keys, table}.run(through_soci::isolation::as_we_began_it,
-                                                      missing_rows::report);
+                                                      detail::missing_rows::report);
       if (attempt.locked) return {};
       roll_back(session);
       if (attempt.refused) return {.refused = std::move(attempt.refused)};

@@ -12,7 +12,6 @@
 #include "mysql/errors.hpp"
 #include "mysql/sql/session.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/table_name.hpp"
 #include "store/names.hpp"
 #include "store/schema_check.hpp"
 

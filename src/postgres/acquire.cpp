@@ -119,8 +119,7 @@ class acquiring {
     unanswered<acquire_request> seem_free;
     const auto seen = exec_.read(keys_of(open_));
     unanswered<acquire_request> missing;
-    std::vector<renew_request> mine;
-    unanswered<acquire_request> granted_before;
+    detail::earlier_grants mine;
     for (std::size_t i = 0; i < open_.size(); ++i) {
       const auto& request = *open_[i];
       auto& answer = answer_to(request);
@@ -134,25 +133,12 @@ class acquiring {
           seem_free.push_back(&request);
           continue;
         }
-        mine.push_back({request.key, request.owner, seen[i]->state.version, request.ttl});
-        granted_before.push_back(&request);
+        mine.add(request, answer);
       }
     }
     open_ = std::move(missing);
-    if (!mine.empty()) adopt(mine, granted_before);
+    mine.adopt([this](auto some) { return renew(exec_, some); });
     return seem_free;
-  }
-
-  /// For the same attempt after an unknown outcome: the grant was made, and its ttl counts from
-  /// now.
-  void adopt(const std::vector<renew_request>& mine,
-             const unanswered<acquire_request>& granted_before) {
-    const auto renewed = renew(exec_, mine);
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      if (renewed[i] == change_answer::done) {
-        answer_to(*granted_before[i]).status = acquire_status::granted;
-      }
-    }
   }
 
   executor& exec_;

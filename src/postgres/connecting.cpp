@@ -3,7 +3,6 @@
 
 #include <libpq-fe.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>

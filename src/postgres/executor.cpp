@@ -1,7 +1,6 @@
 // The execution of one call's statements on a connection.
 #include "postgres/executor.hpp"
 
-#include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
 
 namespace rowlock::postgres {

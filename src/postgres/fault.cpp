@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <new>
-#include <string_view>
-#include <utility>
 
 #include "rowlock/error.hpp"
 #include "store/schema_check.hpp"

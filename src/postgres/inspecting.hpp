@@ -1,7 +1,8 @@
-// The version of a PostgreSQL server, and the rights of a role there.
+// What operators see: the server, the rights of a role there, and the history.
 #ifndef ROWLOCK_POSTGRES_INSPECTING_HPP
 #define ROWLOCK_POSTGRES_INSPECTING_HPP
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace rowlock::postgres {
 
-// All take one round trip, and throw the driver's exceptions.
+// They throw the driver's exceptions. The first three take one round trip.
 
 std::vector<int> version_of(executor& exec);
 
@@ -19,6 +20,10 @@ std::optional<std::vector<inspection::missing_right>> missing_rights(executor& e
 
 /// See `inspection::connection_limit`.
 std::optional<int> connection_limit(executor& exec);
+
+/// See `store::history`.
+history_page history(executor& exec, const history_request& request);
+std::size_t purge_history(executor& exec, const history_purge_request& request);
 
 }  // namespace rowlock::postgres
 

@@ -8,14 +8,12 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "postgres/connecting.hpp"
 #include "postgres/sql/session.hpp"
 #include "postgres/transaction.hpp"
-#include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::postgres {

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "postgres/sql/session.hpp"
-#include "rowlock/table_name.hpp"
-#include "store/schema_check.hpp"
 
 namespace rowlock::postgres {
 

@@ -2,12 +2,8 @@
 #include "postgres/transaction.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
-#include <functional>
 #include <map>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/never_destroyed.hpp"
@@ -18,7 +14,6 @@
 #include "postgres/sql/spelling.hpp"
 #include "postgres/sql/transactions.hpp"
 #include "postgres/table_check.hpp"
-#include "postgres/values.hpp"
 #include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/row_transaction.hpp"
@@ -176,14 +171,9 @@ lock_attempt try_to_lock(transaction_connection& used, const lock_keys& keys,
 
 outcome<row_lock> lock_rows(transaction_connection& used, const lock_keys& keys,
                             const retry_policy& wait, const postgres_table& table) {
-  row_lock locked;
-  auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {
-    auto attempt = try_to_lock(used, keys, slice, table, missing_rows::create);
-    if (attempt.locked) locked = *std::move(attempt.locked);
-    return attempt.refused;
+  return detail::lock_patiently(wait, [&](std::chrono::milliseconds slice) {
+    return try_to_lock(used, keys, slice, table, missing_rows::create);
   });
-  if (refused) return *std::move(refused);
-  return locked;
 }
 
 outcome<version> read_version(transaction_connection& used, const lock_key& key,

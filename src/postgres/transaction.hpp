@@ -20,6 +20,7 @@
 #include "rowlock/retry.hpp"
 #include "rowlock/row_lock.hpp"
 #include "rowlock/table_name.hpp"
+#include "store/lock_attempt.hpp"
 
 namespace rowlock::postgres {
 
@@ -39,13 +40,8 @@ outcome<std::int64_t> read_version(transaction_connection& used, const versioned
 commit_result try_commit(transaction_connection& used, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
 
-/// Locked, or refused, or neither: a row is missing and was not to be created.
-struct lock_attempt {
-  std::optional<row_lock> locked;
-  std::optional<refusal> refused;
-};
-
-enum class missing_rows { report, create };
+using detail::lock_attempt;
+using detail::missing_rows;
 
 lock_attempt try_to_lock(transaction_connection& used, const lock_keys& keys,
                          std::chrono::milliseconds slice, const postgres_table& table,

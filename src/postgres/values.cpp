@@ -1,11 +1,8 @@
 // Bound values in, result rows out.
 #include "postgres/values.hpp"
 
-#include <charconv>
-#include <chrono>
-#include <utility>
-
 #include "rowlock/error.hpp"
+#include "store/found_columns.hpp"
 
 namespace rowlock::postgres {
 
@@ -47,11 +44,6 @@ std::int64_t result_set::row::number(std::string_view column) const {
   const auto [stopped, failure] = std::from_chars(found->data(), end, parsed);
   if (failure != std::errc{} || stopped != end) refuse();
   return parsed;
-}
-
-std::optional<std::chrono::microseconds> result_set::row::duration(std::string_view column) const {
-  if (is_null(column)) return std::nullopt;
-  return std::chrono::microseconds{number(column)};
 }
 
 bool result_set::row::flag(std::string_view column) const {
@@ -97,46 +89,12 @@ void array_literal::add(const std::optional<std::int64_t>& element) {
   elements_ += "NULL";
 }
 
-using std::chrono::microseconds;
-
 seen_row seen_in(const result_set::row& found, lock_key key) {
-  seen_row seen;
-  row_state& state = seen.state;
-  state.key = std::move(key);
-  state.version = {found.number("version")};
-  state.owned = !found.is_null("owner");
-  state.failure_count = found.number("failure_count");
-  state.expiry_count = found.number("expiry_count");
-  state.note = found.text("note");
-  state.force_reason = found.text("force_reason");
-  state.forced_at = found.text("forced_at");
-  state.forced_from = found.text("forced_from");
-  state.is_waited_for = found.flag("is_waited_for");
-  seen.owner = found.text("owner");
-  seen.left = microseconds{found.number("remaining_us")};
-  if (state.owned || seen.left > microseconds::zero()) {
-    state.holder = found.text("holder");
-    state.remaining = seen.left;
-  }
-  if (state.owned) {
-    state.acquired_at = found.text("acquired_at");
-    state.held_for = found.duration("since_us");
-    state.ttl = found.duration("ttl_us");
-    state.correlation_id = found.text("correlation_id");
-  } else if (!found.is_null("ended_at")) {
-    state.last = last_use{.holder = found.text("holder"),
-                          .from = found.text("acquired_at"),
-                          .until = found.text("ended_at"),
-                          .how = found.text("ended_as"),
-                          .held_for = found.duration("lasted_us")};
-  }
-  const microseconds remembered{found.number("done_left_us")};
-  if (remembered > microseconds::zero()) {
-    // The table accepts a done mark without a grant, which a statement written by hand may leave.
-    const auto by = found.is_null("done_by") ? 0 : found.number("done_by");
-    state.done = done_mark{{by}, found.text("done_at"), remembered};
-  }
+  auto seen = detail::row_from(found, std::move(key));
+  seen.state.is_waited_for = found.flag("is_waited_for");
   return seen;
 }
+
+lock_event event_in(const result_set::row& found) { return detail::event_from(found); }
 
 }  // namespace rowlock::postgres

@@ -17,6 +17,7 @@
 
 #include "rowlock/lock_key.hpp"
 #include "rowlock/port/store.hpp"
+#include "store/key_list.hpp"
 #include "store/refusal_of.hpp"
 
 namespace rowlock::postgres {
@@ -54,8 +55,6 @@ class result_set {
     /// Empty for null.
     [[nodiscard]] std::string text(std::string_view column) const;
     [[nodiscard]] std::int64_t number(std::string_view column) const;
-    /// Of a number of microseconds.
-    [[nodiscard]] std::optional<std::chrono::microseconds> duration(std::string_view column) const;
     [[nodiscard]] bool flag(std::string_view column) const;
     /// The index of the request that the row answers, from 0.
     [[nodiscard]] std::size_t place() const;
@@ -190,15 +189,8 @@ std::string array_of(const Range& range, const Projection& element_of) {
   return array.text();
 }
 
-/// Not owned.
-using key_list = std::vector<const lock_key*>;
-
-inline key_list list_of(std::span<const lock_key> keys) {
-  key_list listed;
-  listed.reserve(keys.size());
-  for (const auto& key : keys) listed.push_back(&key);
-  return listed;
-}
+using detail::key_list;
+using detail::list_of;
 
 /// Arrays, one value per key.
 inline std::string types_of(const key_list& keys) {
@@ -210,7 +202,9 @@ inline std::string ids_of(const key_list& keys) {
 
 using detail::seen_row;
 
+/// Of a row with the columns {state}.
 seen_row seen_in(const result_set::row& found, lock_key key);
+lock_event event_in(const result_set::row& found);
 
 }  // namespace rowlock::postgres
 

@@ -20,6 +20,7 @@
 #include "rowlock/soci.hpp"
 #include "rowlock/soci_store.hpp"
 #include "rowlock/table_name.hpp"
+#include "store/lock_attempt.hpp"
 #include "store/session.hpp"
 
 namespace soci {
@@ -29,11 +30,7 @@ class session;
 
 namespace rowlock::through_soci {
 
-/// All rows locked, or refused, or neither: a row is missing and was not to be created.
-struct lock_attempt {
-  std::optional<row_lock> locked = std::nullopt;
-  std::optional<refusal> refused = std::nullopt;
-};
+using detail::lock_attempt;
 
 /// The source of the isolation level of the caller's transaction.
 enum class isolation { as_we_began_it, as_the_session_says };
@@ -53,15 +50,27 @@ struct begun_transaction {
 /// time.
 class soci_backend {
  public:
-  soci_backend() = default;
+  /// What needs no session.
+  struct facts {
+    /// The scheme of its connection strings, and the result of `soci::session::get_backend_name`.
+    std::string_view name;
+    std::vector<migration> (*migrations)(const table_name& table);
+    migration (*history)(const table_name& table);
+    /// Of a store with any number of connections.
+    store_limits limits = {.statements_at_once = std::numeric_limits<unsigned>::max()};
+    /// Whether a refusal can end while the caller's transaction is open. If not, waiting inside it
+    /// would only keep the holder from releasing.
+    bool can_wait_inside = true;
+  };
+
+  explicit soci_backend(const facts& known) : about{known} {}
   soci_backend(const soci_backend&) = delete;
   soci_backend& operator=(const soci_backend&) = delete;
   virtual ~soci_backend() = default;
 
-  /// The scheme of its connection strings, and the result of `soci::session::get_backend_name`.
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  const facts about;
+
   [[nodiscard]] virtual const soci::backend_factory& factory() const = 0;
-  [[nodiscard]] virtual std::vector<migration> migrations(const table_name& table) const = 0;
 
   // For a store. `parameters` is the text after `backend://`.
 
@@ -85,12 +94,6 @@ class soci_backend {
   /// Applies the missing migrations, on a session that rowlock has opened.
   virtual std::vector<migration> migrate(soci::session& session, const table_name& table,
                                          history_option history) const = 0;
-  [[nodiscard]] virtual migration history(const table_name& table) const = 0;
-
-  /// The limits of a store with any number of connections.
-  [[nodiscard]] virtual store_limits limits() const noexcept {
-    return {.statements_at_once = std::numeric_limits<unsigned>::max()};
-  }
 
   // In the application's transaction. All except `begin` and `begin_locked` first throw `error`
   // (misuse) unless a transaction is open, without a round trip.
@@ -105,9 +108,6 @@ class soci_backend {
   virtual begun_transaction begin_locked(soci::session& session, const lock_keys& keys,
                                          std::chrono::milliseconds slice,
                                          const soci_table& table) const = 0;
-  /// Whether a refusal can end while the caller's transaction is open. If not, waiting inside it
-  /// would only keep the holder from releasing.
-  [[nodiscard]] virtual bool can_wait_inside() const noexcept { return true; }
   /// Waits for row locks at most `slice`; creates missing rows.
   virtual lock_attempt try_to_lock(soci::session& session, const lock_keys& keys,
                                    std::chrono::milliseconds slice, const soci_table& table,

@@ -19,7 +19,7 @@ constexpr std::array<get_backend, 3> known_backends{&mysql_backend, &postgres_ba
 
 const soci_backend* backend_called(std::string_view name) {
   for (const auto get : known_backends) {
-    if (get().name() == name) return &get();
+    if (get().about.name == name) return &get();
   }
   return nullptr;
 }
@@ -27,7 +27,7 @@ const soci_backend* backend_called(std::string_view name) {
 std::string all_names() {
   std::string names;
   for (const auto get : known_backends) {
-    names += (names.empty() ? "" : ", ") + std::string{get().name()};
+    names += (names.empty() ? "" : ", ") + std::string{get().about.name};
   }
   return names;
 }

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "base/limits.hpp"
-#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "soci/backend.hpp"
+#include "store/changing_target.hpp"
 #include "store/session.hpp"
 
 namespace rowlock {
@@ -71,30 +71,6 @@ through_soci::connection_target target_of(const std::string& connection_string,
   return target;
 }
 
-/// Where to connect to; another one after a login was refused.
-class changing_target {
- public:
-  explicit changing_target(through_soci::connection_target first) : to_{std::move(first)} {}
-
-  through_soci::connection_target current() {
-    const detail::checked_lock lock{mutex_};
-    return to_;
-  }
-  through_soci::connection_target renewed(const soci_options& options) {
-    const detail::checked_lock lock{mutex_};
-    try {
-      auto next = target_of(options.connection_string_now(), options);
-      if (next.backend == to_.backend) to_ = std::move(next);
-    } catch (const std::exception&) {  // there is no new one: the refusal is what matters
-    }
-    return to_;
-  }
-
- private:
-  detail::checked_mutex mutex_;
-  through_soci::connection_target to_ ROWLOCK_GUARDED_BY(mutex_);
-};
-
 class soci_sessions final : public detail::session_source {
  public:
   using open_any = std::function<std::shared_ptr<::soci::session>()>;
@@ -122,25 +98,23 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
                                                     const soci_options& options) {
   check(options);
   auto target = target_of(connection_string, options);
-  const auto limits = target.backend->limits();
+  const auto limits = target.backend->about.limits;
   if (!options.connection_string_now) {
     return std::make_unique<soci_sessions>(
         [target = std::move(target)] { return opened_at(target); }, limits, options);
   }
-  const auto shared = std::make_shared<changing_target>(std::move(target));
+  using through_soci::connection_target;
+  const auto renew = [options](const connection_target& last) {
+    auto next = target_of(options.connection_string_now(), options);
+    return next.backend == last.backend ? next : last;
+  };
+  const auto shared =
+      std::make_shared<detail::changing_target<connection_target>>(std::move(target), renew);
+  const auto is_same = [](const connection_target& one, const connection_target& other) {
+    return one.parameters == other.parameters;
+  };
   return std::make_unique<soci_sessions>(
-      [shared, options] {
-        const auto current = shared->current();
-        try {
-          return opened_at(current);
-        } catch (const login_refused&) {
-          const auto next = shared->renewed(options);
-          // A refused login costs the user one of the attempts that a server may count.
-          if (next.parameters == current.parameters) throw;
-          return opened_at(next);
-        }
-      },
-      limits, options);
+      [shared, is_same] { return shared->opened(opened_at, is_same); }, limits, options);
 }
 
 std::unique_ptr<detail::session_source> sessions_of(::soci::connection_pool& pool,
@@ -148,7 +122,7 @@ std::unique_ptr<detail::session_source> sessions_of(::soci::connection_pool& poo
   check(options);
   return std::make_unique<soci_sessions>(
       [&pool, timeout = options.pool_timeout] { return take_from(pool, timeout); },
-      through_soci::backend_of(pool.at(0)).limits(), options);
+      through_soci::backend_of(pool.at(0)).about.limits, options);
 }
 
 }  // namespace
@@ -172,11 +146,11 @@ std::vector<migration> migrate_soci(const std::string& connection_string, const 
 
 std::vector<migration> soci_migrations(const std::string& connection_string,
                                        const table_name& table) {
-  return through_soci::target_of(connection_string).backend->migrations(table);
+  return through_soci::target_of(connection_string).backend->about.migrations(table);
 }
 
 migration soci_history(const std::string& connection_string, const table_name& table) {
-  return through_soci::target_of(connection_string).backend->history(table);
+  return through_soci::target_of(connection_string).backend->about.history(table);
 }
 
 }  // namespace rowlock

@@ -128,16 +128,11 @@ using through_soci::isolation;
 outcome<row_lock> lock_rows(::soci::session& session, const lock_keys& keys,
                             const retry_policy& wait, const soci_table& table, isolation known) {
   const auto& backend = backend_of(session);
-  const auto& policy = backend.can_wait_inside() ? wait : no_wait();
-  return detail::reported_lock(keys, [&]() -> outcome<row_lock> {
-    row_lock locked;
-    auto refused = detail::wait_for_rows(policy, [&](std::chrono::milliseconds slice) {
-      auto attempt = backend.try_to_lock(session, keys, slice, table, known);
-      if (attempt.locked) locked = *std::move(attempt.locked);
-      return attempt.refused;
+  const auto& policy = backend.about.can_wait_inside ? wait : no_wait();
+  return detail::reported_lock(keys, [&] {
+    return detail::lock_patiently(policy, [&](milliseconds slice) {
+      return backend.try_to_lock(session, keys, slice, table, known);
     });
-    if (refused) return *std::move(refused);
-    return locked;
   });
 }
 

@@ -2,17 +2,32 @@
 #include "sqlite/acquire.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "sqlite/row_statements.hpp"
 
 namespace rowlock::sqlite {
 
 namespace {
 
+/// One request that might be granted.
+struct grantable {
+  /// Index among the requests.
+  std::size_t place;
+  /// The row exists with a live lease of this owner.
+  bool is_mine = false;
+  bool is_there = false;
+  /// Granting it takes over an expired lease.
+  bool is_takeover = false;
+};
+
 bool is_takeover(const std::optional<seen_row>& found, const acquire_request& request) {
   return found && found->state.owned && !found->state.is_live() && !found->is_of(request.owner);
 }
 
-}  // namespace
-
+/// Fills in the answers that need no write. Returns the other requests, whose answer is `busy`
+/// until they are written.
 std::vector<grantable> find_grantable(row_statements& rows,
                                       std::span<const acquire_request> requests,
                                       std::vector<acquire_answer>& answers) {
@@ -33,6 +48,7 @@ std::vector<grantable> find_grantable(row_statements& rows,
   return might_be_granted;
 }
 
+/// One statement; a refusal takes another one, which reads the row.
 acquire_answer acquire_one(row_statements& rows, const acquire_request& request) {
   if (const auto granted = rows.acquire(request)) {
     return {.status = acquire_status::granted, .version = granted};
@@ -41,6 +57,8 @@ acquire_answer acquire_one(row_statements& rows, const acquire_request& request)
   return detail::refusal_of(rows.read(request.key), request).value_or(acquire_answer{});
 }
 
+/// Requires the transaction of the file's one writer, so that the row it reads is the one it takes
+/// over.
 acquire_answer acquire_or_take_over(row_statements& rows, const acquire_request& request) {
   const auto last = rows.read(request.key);
   auto answer = acquire_one(rows, request);
@@ -51,6 +69,8 @@ acquire_answer acquire_or_take_over(row_statements& rows, const acquire_request&
   }
   return answer;
 }
+
+}  // namespace
 
 std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_request> requests) {
   std::vector<acquire_answer> answers(requests.size());

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "sqlite/statement.hpp"
+#include "sqlite/failure.hpp"
 
 namespace rowlock::sqlite {
 

@@ -3,9 +3,9 @@
 
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
+#include "sqlite/immediate.hpp"
 #include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
-#include "sqlite/write_transaction.hpp"
 #include "sqlite/writer_ticket.hpp"
 
 namespace rowlock::sqlite {
@@ -19,10 +19,6 @@ constexpr std::chrono::milliseconds length_of_turn{5};
 
 bool file_access::try_read(const work& reading) {
   return succeeds_in_time(wait_, [&] { reading(rows_); });
-}
-
-void file_access::read(const work& reading) {
-  if (!try_read(reading)) throw_others_kept_the_file();
 }
 
 template <class Write>

@@ -4,11 +4,17 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "sqlite/busy_wait.hpp"
 #include "sqlite/row_statements.hpp"
 
 namespace rowlock::sqlite {
+
+/// For a call that did not get the file in time, and has no "busy" among its answers.
+[[noreturn]] void throw_others_kept_the_file();
 
 /// The connection, during one call. Work that found the file busy is repeated, so it must be
 /// repeatable. Throws `failure`.
@@ -23,8 +29,16 @@ class file_access {
 
   /// False if the read did not succeed before the wait was over.
   bool try_read(const work& reading);
-  /// Throws `error` (unavailable) if the read did not succeed before the wait was over.
-  void read(const work& reading);
+  /// Returns the result of `reading`. Throws `error` (unavailable) if it did not succeed before the
+  /// wait was over.
+  template <class Reading>
+  std::invoke_result_t<const Reading&, row_statements&> read(const Reading& reading) {
+    std::optional<std::invoke_result_t<const Reading&, row_statements&>> found;
+    if (!try_read([&](row_statements& rows) { found.emplace(reading(rows)); })) {
+      throw_others_kept_the_file();
+    }
+    return *std::move(found);
+  }
   /// Writes in a transaction if there is more than one statement. Commits everything or nothing:
   /// false when the wait was over. `writing` may be called again after an attempt that did nothing.
   bool try_write(std::size_t statements, const work& writing);
@@ -50,9 +64,6 @@ class file_access {
   busy_wait& wait_;
   busy_wait::clock::time_point& turn_end_;
 };
-
-/// For a call that did not get the file in time, and has no "busy" among its answers.
-[[noreturn]] void throw_others_kept_the_file();
 
 }  // namespace rowlock::sqlite
 

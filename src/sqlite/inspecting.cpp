@@ -3,7 +3,6 @@
 
 #include <sqlite3.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +31,8 @@ std::vector<inspection::missing_right> missing_rights_of(sqlite3* database) {
 
 inspection inspected(file_access& file, sqlite3* database) {
   inspection found{.product = "SQLite", .version = version_of_sqlite()};
-  found.schema = detail::unless_rejected([&] {
-    std::optional<int> number;
-    file.read([&](row_statements& rows) { number = rows.last_migration(); });
-    return number;
-  });
+  found.schema = detail::unless_rejected(
+      [&] { return file.read([](row_statements& rows) { return rows.last_migration(); }); });
   if (found.schema) found.missing_rights = missing_rights_of(database);
   return found;
 }

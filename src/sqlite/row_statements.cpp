@@ -3,18 +3,18 @@
 
 #include <sqlite3.h>
 
-#include <chrono>
+#include <span>
 #include <utility>
 
 #include "base/database_time.hpp"
-#include "base/never_destroyed.hpp"
 #include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
+#include "sqlite/sql/spelling.hpp"
 #include "sqlite/sql/transactions.hpp"
+#include "store/found_columns.hpp"
 #include "store/history_pages.hpp"
 #include "store/list_values.hpp"
 #include "store/names.hpp"
-#include "store/rendered_sql.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::sqlite {
@@ -30,55 +30,27 @@ std::string as_modifier(microseconds from_now) {
 
 namespace {
 
-std::optional<microseconds> duration(const statement& at, int column) {
-  if (at.is_null(column)) return std::nullopt;
-  return microseconds{at.integer(column)};
-}
+/// Cells by the names of their columns, the first of which is at `first`.
+struct named_cells {
+  [[nodiscard]] bool is_null(std::string_view column) const { return at.is_null(place_of(column)); }
+  [[nodiscard]] std::string text(std::string_view column) const {
+    return at.text(place_of(column));
+  }
+  [[nodiscard]] std::int64_t number(std::string_view column) const {
+    return at.integer(place_of(column));
+  }
+  [[nodiscard]] int place_of(std::string_view column) const {
+    return first + static_cast<int>(detail::place_of(column, columns));
+  }
+
+  const statement& at;
+  std::span<const std::string_view> columns;
+  int first = 0;
+};
 
 seen_row row_in(const statement& at) {
-  seen_row found{
-      .state = {.key = {.type = at.text(0), .source_id = at.text(1)},
-                .version = {at.integer(2)},
-                .owned = !at.is_null(3)},
-      .owner = at.text(3),
-      .left = microseconds{at.integer(6)},
-  };
-  auto& state = found.state;
-  if (state.owned) {
-    state.acquired_at = at.text(5);
-    state.held_for = duration(at, 16);
-    state.ttl = duration(at, 17);
-    state.correlation_id = at.text(18);
-  } else if (!at.is_null(19)) {
-    state.last = last_use{.holder = at.text(4),
-                          .from = at.text(5),
-                          .until = at.text(19),
-                          .how = at.text(20),
-                          .held_for = duration(at, 21)};
-  }
-  if (state.owned || found.left > microseconds::zero()) {
-    state.holder = at.text(4);
-    state.remaining = found.left;
-  }
-  state.failure_count = at.integer(7);
-  state.expiry_count = at.integer(8);
-  state.note = at.text(9);
-  state.force_reason = at.text(10);
-  state.forced_at = at.text(14);
-  state.forced_from = at.text(15);
-  const microseconds remembered{at.integer(13)};
-  if (remembered > microseconds::zero()) {
-    state.done = done_mark{.by = {at.integer(11)}, .at = at.text(12), .remaining = remembered};
-  }
-  return found;
-}
-
-std::string events_of(std::string_view events, std::string_view key) {
-  const auto newest =
-      key == sql::of_one_key ? sql::newest_grants_of_one : sql::newest_grants_of_any;
-  return detail::with_words(events, {{"of_key", std::string{key}},
-                                     {"newest_grants", std::string{newest}},
-                                     {"granted_then", std::string{sql::granted_then}}});
+  return detail::row_from(named_cells{at, detail::row_columns, 2},
+                          {.type = at.text(0), .source_id = at.text(1)});
 }
 
 /// The other way round: `-30.000 seconds`.
@@ -95,38 +67,6 @@ std::string to_the_millisecond(std::chrono::sys_time<std::chrono::milliseconds> 
   return text;
 }
 
-lock_event event_in(const statement& at) {
-  lock_event event{.key = {.type = at.text(1), .source_id = at.text(2)},
-                   .at = at.text(0),
-                   .what = at.text(3),
-                   .version = {at.integer(4)}};
-  if (!at.is_null(5)) event.token = version{at.integer(5)};
-  event.holder = at.text(6);
-  event.since = at.text(7);
-  event.until = at.text(8);
-  event.held_for = duration(at, 9);
-  event.reason = at.text(10);
-  event.correlation_id = at.text(11);
-  return event;
-}
-
-std::string listed_by(std::string_view order) {
-  return detail::with_words(sql::list_in_order, {{"order", std::string{order}}});
-}
-
-std::string rendered(const table_name& table, std::string_view text) {
-  static const auto& words = detail::never_destroyed<const detail::sql_words>(
-      detail::sql_words{{"columns", std::string{sql::columns}},
-                        {"listed", std::string{sql::listed}},
-                        {"listed_by_age", listed_by(sql::by_age)},
-                        {"listed_by_remaining", listed_by(sql::by_remaining)},
-                        {"grants_of_any", events_of(sql::grant_events, sql::of_any_key)},
-                        {"grants_of_one", events_of(sql::grant_events, sql::of_one_key)},
-                        {"other_events_of_any", events_of(sql::other_events, sql::of_any_key)},
-                        {"other_events_of_one", events_of(sql::other_events, sql::of_one_key)}});
-  return table.in(detail::with_words(text, words));
-}
-
 }  // namespace
 
 row_statements::row_statements(sqlite3* database, table_name table)
@@ -135,7 +75,7 @@ row_statements::row_statements(sqlite3* database, table_name table)
 statement& row_statements::prepared(std::string_view plain) {
   auto found = prepared_.find(plain);
   if (found == prepared_.end()) {
-    found = prepared_.try_emplace(plain, database_, rendered(table_, plain)).first;
+    found = prepared_.try_emplace(plain, database_, sql::rendered(table_, plain)).first;
   }
   return found->second;
 }
@@ -197,7 +137,8 @@ std::vector<lock_event> row_statements::events(std::string_view text,
                  cursor([](const auto& last) -> std::string_view { return last.what; }),
                  static_cast<std::int64_t>(request.limit)};
   std::vector<lock_event> found;
-  while (once.has_next_row()) found.push_back(event_in(select));
+  while (once.has_next_row())
+    found.push_back(detail::event_from(named_cells{select, detail::event_columns}));
   return found;
 }
 
@@ -206,7 +147,7 @@ history_page row_statements::history(const history_request& request) {
   if (!parts.has_table) return {};
   try {
     auto page = detail::page_of(
-        request, [&](auto which) { return events(sql::history_texts.*which, request); });
+        request, [&](auto which) { return events(detail::events_of_page.*which, request); });
     page.is_ended = !parts.has_triggers;
     return page;
   } catch (const failure& thrown) {
@@ -264,16 +205,6 @@ std::vector<purgeable_row> row_statements::find_idle(const purge_request& reques
 std::optional<version> row_statements::lock(const lock_key& key) {
   return version_from(sql::lock_row, key.type, key.source_id);
 }
-
-bool row_statements::commit(const lock_key& key, version seen) {
-  return change(sql::advance, key.type, key.source_id, seen.number) == 1;
-}
-
-void row_statements::count_failure(const lock_key& key) {
-  change(sql::count_failure, key.type, key.source_id);
-}
-
-void row_statements::become_writer() { change(sql::become_writer); }
 
 std::optional<std::int64_t> row_statements::first_number(std::string_view plain) {
   try {

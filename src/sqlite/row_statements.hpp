@@ -95,11 +95,6 @@ class row_statements {
 
   /// Returns the version of the locked row; none if it has a live lease or is closed.
   std::optional<version> lock(const lock_key& key);
-  /// False if the version is not `seen` any more, or the row is owned or closed.
-  bool commit(const lock_key& key, version seen);
-  void count_failure(const lock_key& key);
-  /// Makes this transaction the one writer of the table's file, until it ends.
-  void become_writer();
 
   /// Returns the number of the last applied migration; none if there is no table of migrations.
   /// Throws `error` (rejected) if the lock table was dropped since.

@@ -7,21 +7,17 @@
 #include <array>
 #include <chrono>
 #include <exception>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/row_statements.hpp"
+#include "sqlite/immediate.hpp"
+#include "sqlite/savepoint.hpp"
 #include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/statement.hpp"
-#include "sqlite/transaction.hpp"
 #include "sqlite/write_transaction.hpp"
 #include "store/names.hpp"
-#include "store/schema_check.hpp"
 
 namespace rowlock::sqlite {
 

@@ -1,7 +1,6 @@
 // A store session on a SQLite file, for any driver.
 #include "sqlite/session.hpp"
 
-#include <exception>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -84,9 +83,7 @@ handoff_answer handoff(file_access& file, const handoff_request& request) {
 }
 
 row_states read(file_access& file, std::span<const lock_key> keys) {
-  row_states states;
-  file.read([&](row_statements& rows) { states = states_in(rows, keys); });
-  return states;
+  return file.read([&](row_statements& rows) { return states_in(rows, keys); });
 }
 
 row_states prepare(file_access& file, std::span<const lock_key> keys) {
@@ -104,23 +101,10 @@ row_states prepare(file_access& file, std::span<const lock_key> keys) {
   return states;
 }
 
-std::vector<row_state> list(file_access& file, const list_request& request) {
-  std::vector<row_state> found;
-  file.read([&](row_statements& rows) { found = rows.list(request); });
-  return found;
-}
-
 std::optional<std::string> used_by(file_access& file, const lock_key& key) {
-  bool is_there = false;
-  file.read([&](row_statements& rows) { is_there = rows.read(key).has_value(); });
+  const bool is_there = file.read([&](row_statements& rows) { return rows.read(key).has_value(); });
   if (!is_there || !file.has_writer()) return std::nullopt;
   return "a transaction that is writing to the file, whatever it writes";
-}
-
-history_page history(file_access& file, const history_request& request) {
-  history_page page;
-  file.read([&](row_statements& rows) { page = rows.history(request); });
-  return page;
 }
 
 std::size_t purge_history(file_access& file, const history_purge_request& request) {
@@ -132,11 +116,8 @@ std::size_t purge_history(file_access& file, const history_purge_request& reques
 }
 
 force_answer force_release(file_access& file, const force_request& request) {
-  bool is_to_be_taken = false;
-  file.read([&](row_statements& rows) {
-    const auto found = rows.read(request.key);
-    is_to_be_taken = found && found->state.version == request.version &&
-                     (found->state.owned || found->state.is_live());
+  const bool is_to_be_taken = file.read([&](row_statements& rows) {
+    return detail::busy_or_stale(rows.read(request.key), request) == force_answer::busy;
   });
   if (!is_to_be_taken) return force_answer::stale;
 
@@ -172,8 +153,7 @@ std::optional<std::size_t> purge_all(file_access& file, std::span<const purgeabl
 }
 
 purge_answer purge(file_access& file, const purge_request& request) {
-  std::vector<purgeable_row> seen;
-  file.read([&](row_statements& rows) { seen = rows.find_idle(request); });
+  auto seen = file.read([&](row_statements& rows) { return rows.find_idle(request); });
   purge_answer answer;
   if (seen.size() > request.limit) {
     seen.pop_back();
@@ -246,10 +226,10 @@ class file_session final : public session {
     }));
   }
   std::vector<row_state> do_list(const list_request& request) override {
-    return done(in_turn([&](file_access& file) { return sqlite::list(file, request); }));
+    return read_rows([&](row_statements& rows) { return rows.list(request); });
   }
   history_page do_history(const history_request& request) override {
-    return done(in_turn([&](file_access& file) { return sqlite::history(file, request); }));
+    return read_rows([&](row_statements& rows) { return rows.history(request); });
   }
   inspection do_inspect() override {
     return done(
@@ -257,9 +237,7 @@ class file_session final : public session {
   }
   database_time do_now() override {
     return done(unchecked_in_turn([](file_access& file) {
-      database_time now;
-      file.read([&](row_statements& rows) { now = rows.now(); });
-      return now;
+      return file.read([](row_statements& rows) { return rows.now(); });
     }));
   }
   std::size_t do_purge_history(const history_purge_request& request) override {
@@ -285,7 +263,12 @@ class file_session final : public session {
     });
   }
 
-  /// The same, for `work` that needs no table.
+  template <class Reading>
+  std::invoke_result_t<const Reading&, row_statements&> read_rows(const Reading& reading) {
+    return done(in_turn([&](file_access& file) { return file.read(reading); }));
+  }
+
+  /// The same as `in_turn`, for `work` that needs no table.
   template <class Work>
   std::optional<std::invoke_result_t<const Work&, file_access&>> unchecked_in_turn(
       const Work& work) {
@@ -306,8 +289,8 @@ class file_session final : public session {
       return work(file);
     } catch (const failure& failed) {
       is_usable_ = false;
-      std::rethrow_exception(
-          file_->error_of(failed, detail::how_to_migrate(file_->where(), table_)));
+      file_->throw_meaning_of(failed, detail::how_to_migrate(file_->where(), table_));
+      throw;
     } catch (...) {
       is_usable_ = false;
       throw;

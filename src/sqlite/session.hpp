@@ -3,13 +3,12 @@
 #define ROWLOCK_SQLITE_SESSION_HPP
 
 #include <chrono>
-#include <exception>
 #include <memory>
 #include <string>
 
 #include "rowlock/table_name.hpp"
 #include "sqlite/busy_wait.hpp"
-#include "sqlite/statement.hpp"
+#include "sqlite/failure.hpp"
 #include "store/session.hpp"
 
 struct sqlite3;
@@ -33,10 +32,10 @@ class session_file {
   [[nodiscard]] virtual std::string where() const = 0;
   /// False once the open file was deleted or replaced.
   [[nodiscard]] virtual bool is_alive() const noexcept = 0;
-  /// The `error` that `failed` means, with the driver's exception nested. `if_missing` is the
-  /// remedy for a missing table or column.
-  [[nodiscard]] virtual std::exception_ptr error_of(const failure& failed,
-                                                    const std::string& if_missing) const = 0;
+  /// Called while `failed` is handled. Throws the `error` that it means, with the driver's
+  /// exception nested. `if_missing` is the remedy for a missing table or column.
+  [[noreturn]] virtual void throw_meaning_of(const failure& failed,
+                                             const std::string& if_missing) const = 0;
 };
 
 /// If the file was not free in time, calls that change rows answer busy, and the others throw

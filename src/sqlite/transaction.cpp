@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "rowlock/error.hpp"
-#include "sqlite/open_files.hpp"
 #include "sqlite/row_statements.hpp"
+#include "sqlite/savepoint.hpp"
+#include "sqlite/sql/leases.hpp"
 #include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
+#include "sqlite/transaction_state.hpp"
 #include "store/entity_sql.hpp"
 #include "store/names.hpp"
 
@@ -131,7 +133,10 @@ commit_result try_commit(sqlite3* transaction, const lock_key& key, version seen
   check(key);
   require_transaction(transaction);
   require_one_commit(transaction, table);
-  return stale_if_busy([&] { return row_statements{transaction, table}.commit(key, seen); });
+  return stale_if_busy([&] {
+    return row_statements{transaction, table}.change(sql::advance, key.type, key.source_id,
+                                                     seen.number) == 1;
+  });
 }
 
 namespace {
@@ -139,6 +144,7 @@ namespace {
 detail::sql_words words_for(const auto& table, const row_id& id) {
   auto words = detail::words_for(table, id, {.parameter = "?"});
   words.emplace("microseconds", sql::microseconds);
+  words.emplace("now_us", sql::now_us);
   return words;
 }
 
@@ -236,7 +242,7 @@ detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
   detail::fence_proof proved{};
   proved.found = detail::prove_patiently(leases, [&] {
     // A transaction that has written an attached file is not yet the writer of this one.
-    rows.become_writer();
+    rows.change(sql::become_writer);
     // This transaction is the file's one writer, so what it reads stays true until it ends.
     if (!are_held(rows, leases)) return detail::fence_try::lost;
     savepoint all_or_nothing{transaction};
@@ -248,41 +254,6 @@ detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
     return detail::fence_try::held;
   });
   return proved;
-}
-
-bool is_in_transaction(sqlite3* database) noexcept { return sqlite3_get_autocommit(database) == 0; }
-
-void require_transaction(sqlite3* database) {
-  note_open(database);
-  if (is_in_transaction(database)) return;
-  throw error{
-      errc::misuse,
-      "the connection has no open transaction: begin one first; or SQLite has ended it for "
-      "an error (a full disk, ON CONFLICT ROLLBACK), and nothing of it is kept: run it again "
-      "from its beginning"};
-}
-
-void require_immediate_transaction(sqlite3* database) {
-  require_transaction(database);
-  if (sqlite3_txn_state(database, nullptr) == SQLITE_TXN_WRITE) return;
-  throw error{errc::misuse,
-              "the open transaction is a deferred one, which cannot lock: begin it with BEGIN "
-              "IMMEDIATE, or use rowlock::sqlite_transaction"};
-}
-
-savepoint::savepoint(sqlite3* transaction) : transaction_{transaction} {
-  execute(transaction_, sql::set_savepoint);
-}
-
-savepoint::~savepoint() {
-  if (released_) return;
-  // Fails only if SQLite has rolled back the whole transaction.
-  sqlite3_exec(transaction_, sql::undo_savepoint.data(), nullptr, nullptr, nullptr);
-}
-
-void savepoint::release() {
-  execute(transaction_, sql::release_savepoint);
-  released_ = true;
 }
 
 }  // namespace rowlock::sqlite

@@ -45,41 +45,4 @@ detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
 
 }  // namespace rowlock::sqlite
 
-struct sqlite3;
-
-namespace rowlock::sqlite {
-
-/// Read from the connection, without touching the file.
-bool is_in_transaction(sqlite3* database) noexcept;
-
-/// Throw `error` (misuse), without touching the file. Throw as `note_open`.
-void require_transaction(sqlite3* database);
-void require_immediate_transaction(sqlite3* database);
-
-}  // namespace rowlock::sqlite
-
-struct sqlite3;
-
-namespace rowlock::sqlite {
-
-/// Thread-safety: as the database, one thread at a time.
-class savepoint {
- public:
-  /// Throws `failure`.
-  explicit savepoint(sqlite3* transaction);
-  savepoint(const savepoint&) = delete;
-  savepoint& operator=(const savepoint&) = delete;
-  /// Undoes what was done since the constructor, unless `release` was called.
-  ~savepoint();
-
-  /// Throws `failure`.
-  void release();
-
- private:
-  sqlite3* transaction_;
-  bool released_ = false;
-};
-
-}  // namespace rowlock::sqlite
-
 #endif

@@ -2,13 +2,12 @@
 #include "sqlite/unfit_history.hpp"
 
 #include <optional>
-#include <string>
 
 #include "rowlock/error.hpp"
+#include "sqlite/savepoint.hpp"
 #include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/statement.hpp"
-#include "sqlite/transaction.hpp"
 #include "store/names.hpp"
 
 namespace rowlock::sqlite {

@@ -1,16 +1,16 @@
-// Write transactions: BEGIN IMMEDIATE with a ticket, commit, rollback.
+// Write transactions of the application: with a ticket, and with locked rows.
 #include "sqlite/write_transaction.hpp"
-
-#include <sqlite3.h>
 
 #include <utility>
 
 #include "sqlite/database_file.hpp"
+#include "sqlite/immediate.hpp"
 #include "sqlite/open_files.hpp"
 #include "sqlite/row_statements.hpp"
 #include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
 #include "sqlite/transaction.hpp"
+#include "sqlite/transaction_state.hpp"
 
 namespace rowlock::sqlite {
 
@@ -80,49 +80,15 @@ void count_failure(sqlite3* database, const lock_keys& keys, const table_name& t
     if (!ticket) return;
     try {
       row_statements rows{database, table};
-      for (const auto& key : keys.in_order()) rows.count_failure(key);
+      for (const auto& key : keys.in_order()) {
+        rows.change(sql::count_failure, key.type, key.source_id);
+      }
       commit_begun(database);
     } catch (...) {
       roll_back(database);
     }
   } catch (...) {  // best effort: the callback's own exception matters more
   }
-}
-
-namespace {
-
-int busy_timeout_of(sqlite3* database) {
-  statement pragma{database, sql::get_busy_timeout};
-  return pragma.has_next_row() ? static_cast<int>(pragma.integer(0)) : 0;
-}
-
-}  // namespace
-
-bool begin_immediate(sqlite3* database, busy_wait& wait) {
-  return succeeds_in_time(wait, [&] { execute(database, sql::begin_immediate); });
-}
-
-void commit(sqlite3* database, busy_wait& wait) {
-  try {
-    until_not_busy(wait, [&] { execute(database, sql::commit); });
-  } catch (const failure& thrown) {
-    throw_as_commit(thrown);
-  }
-}
-
-void roll_back(sqlite3* database) noexcept {
-  if (!is_in_transaction(database)) return;
-  // If it fails, the transaction has ended already, or ends with the connection.
-  sqlite3_exec(database, sql::rollback.data(), nullptr, nullptr, nullptr);
-}
-
-without_busy_timeout::without_busy_timeout(sqlite3* database)
-    : database_{database}, milliseconds_{busy_timeout_of(database)} {
-  if (milliseconds_ > 0) sqlite3_busy_timeout(database_, 0);
-}
-
-without_busy_timeout::~without_busy_timeout() {
-  if (milliseconds_ > 0) sqlite3_busy_timeout(database_, milliseconds_);
 }
 
 }  // namespace rowlock::sqlite

@@ -1,4 +1,4 @@
-// Write transactions: BEGIN IMMEDIATE with a ticket, commit, rollback.
+// Write transactions of the application: with a ticket, and with locked rows.
 #ifndef ROWLOCK_SQLITE_WRITE_TRANSACTION_HPP
 #define ROWLOCK_SQLITE_WRITE_TRANSACTION_HPP
 
@@ -10,7 +10,6 @@
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/table_name.hpp"
-#include "sqlite/busy_wait.hpp"
 #include "sqlite/writer_ticket.hpp"
 
 struct sqlite3;
@@ -44,36 +43,6 @@ void commit_begun(sqlite3* database);
 
 /// Adds 1 to failure_count of each row; best effort, without waiting.
 void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept;
-
-}  // namespace rowlock::sqlite
-
-struct sqlite3;
-
-namespace rowlock::sqlite {
-
-/// Begins an IMMEDIATE transaction; false if another one was the writer until `wait` was over.
-bool begin_immediate(sqlite3* database, busy_wait& wait);
-
-/// Commits. Throws SQLITE_BUSY if readers were in the way until `wait` was over (never in WAL
-/// mode): then the transaction is still open. In doubt if the disk fails.
-void commit(sqlite3* database, busy_wait& wait);
-
-/// Rolls back, unless SQLite has already ended the transaction.
-void roll_back(sqlite3* database) noexcept;
-
-/// Disables the application's busy timeout during its lifetime, because it would make a call wait
-/// longer than its own limit. A busy handler of the application stays: it could not be put back.
-class without_busy_timeout {
- public:
-  explicit without_busy_timeout(sqlite3* database);
-  without_busy_timeout(const without_busy_timeout&) = delete;
-  without_busy_timeout& operator=(const without_busy_timeout&) = delete;
-  ~without_busy_timeout();
-
- private:
-  sqlite3* database_;
-  int milliseconds_;
-};
 
 }  // namespace rowlock::sqlite
 

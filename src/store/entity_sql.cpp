@@ -2,10 +2,7 @@
 #include "store/entity_sql.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "rowlock/error.hpp"
-#include "rowlock/table_name.hpp"
 
 namespace rowlock {
 

@@ -29,6 +29,23 @@ std::optional<acquire_answer> refusal_of(const std::optional<seen_row>& seen,
                         .remaining = seen->left + skew};
 }
 
+force_answer busy_or_stale(const std::optional<seen_row>& seen, const force_request& request,
+                           std::chrono::microseconds skew) {
+  const bool is_as_seen = seen && seen->state.version == request.version &&
+                          (seen->state.owned || !seen->can_be_taken(skew));
+  return is_as_seen ? force_answer::busy : force_answer::stale;
+}
+
+std::vector<std::size_t> unfit_to_commit(const std::vector<std::optional<seen_row>>& seen,
+                                         std::chrono::microseconds skew) {
+  std::vector<std::size_t> unfit;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto& row = seen[i];
+    if (!row || (row->state.owned && row->can_be_taken(skew))) unfit.push_back(i);
+  }
+  return unfit;
+}
+
 refusal held_by(const seen_row& seen) {
   return {.reason = refusal_reason::held,
           .key = seen.state.key,

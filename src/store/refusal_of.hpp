@@ -3,6 +3,7 @@
 #define ROWLOCK_STORE_REFUSAL_OF_HPP
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,41 @@ change_answer busy_or_lost(const std::optional<seen_row>& seen, const Request& r
       seen && seen->is_of(request.owner) && seen->state.version == request.version;
   return is_as_granted ? change_answer::busy : change_answer::lost;
 }
+
+/// The answer to a forced release that changed nothing. Busy if the row is still as it was seen:
+/// then another transaction must hold it. Stale otherwise.
+ROWLOCK_EXPORT force_answer busy_or_stale(const std::optional<seen_row>& seen,
+                                          const force_request& request,
+                                          std::chrono::microseconds skew = {});
+
+/// The places of rows that are missing, or whose lease has run out: `read_mode::ready_to_commit`
+/// creates and unsets them.
+ROWLOCK_EXPORT std::vector<std::size_t> unfit_to_commit(
+    const std::vector<std::optional<seen_row>>& seen, std::chrono::microseconds skew = {});
+
+/// The grants that an earlier call of the same attempt made, whose outcome was unknown.
+class earlier_grants {
+ public:
+  /// `answer` has the version of the row. Both must outlive this.
+  void add(const acquire_request& request, acquire_answer& answer) {
+    granted_.push_back({request.key, request.owner, *answer.version, request.ttl});
+    answers_.push_back(&answer);
+  }
+
+  /// Their ttl counts from now: `renew` renews them.
+  template <class Renew>
+  void adopt(const Renew& renew) {
+    if (granted_.empty()) return;
+    const auto renewed = renew(std::span<const renew_request>{granted_});
+    for (std::size_t i = 0; i < renewed.size(); ++i) {
+      if (renewed[i] == change_answer::done) answers_[i]->status = acquire_status::granted;
+    }
+  }
+
+ private:
+  std::vector<renew_request> granted_;
+  std::vector<acquire_answer*> answers_;
+};
 
 /// The refusal of a row lock whose row has a live lease or is closed.
 ROWLOCK_EXPORT refusal held_by(const seen_row& seen);

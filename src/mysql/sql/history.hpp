@@ -4,8 +4,6 @@
 
 #include <string_view>
 
-#include "store/history_pages.hpp"
-
 namespace rowlock::mysql::sql {
 
 // Which events; `of_key` says of which keys.
@@ -93,15 +91,6 @@ inline constexpr std::string_view granted_then = R"sql(
 inline constexpr std::string_view of_one_key = "e.lock_type = $3 AND e.source_id = $4";
 inline constexpr std::string_view of_any_key =
     "($3 IS NULL OR e.lock_type = $3) AND ($4 IS NULL OR e.source_id = $4)";
-
-inline constexpr detail::history_texts history_texts{.others_of_key = "{other_events_of_one}",
-                                                     .others_by_time = "{other_events_of_any}",
-                                                     .grants_of_key = "{grants_of_one}",
-                                                     .grants_by_time = "{grants_of_any}"};
-inline constexpr detail::history_texts last_of_page{.others_of_key = "{last_of_others_of_one}",
-                                                    .others_by_time = "{last_of_others_of_any}",
-                                                    .grants_of_key = "{last_of_grants_of_one}",
-                                                    .grants_by_time = "{last_of_grants_of_any}"};
 
 // Whether there is an event. Fails where there is no table.
 inline constexpr std::string_view some_event = "SELECT 1 FROM shared_lock_event LIMIT 1";

@@ -13,10 +13,10 @@
 //   - A SELECT with several result rows on a session of the application has a LIMIT. Otherwise the
 //     session's sql_select_limit would hide some.
 //
-// A statement for several keys takes a JSON array of arrays, whose order is in its comment. Texts
-// in it, and all texts that are written into a statement, are in hexadecimal, so that character
-// sets and quoting rules do not matter. The type of a key is written as it is. Placeholders in
-// braces are explained in spelling.hpp.
+// A statement for several keys takes a JSON array of arrays as $1, and names their columns ({list},
+// {rows}). Texts in it, and all texts that are written into a statement, are in hexadecimal, so
+// that character sets and quoting rules do not matter. The type of a key is written as it is.
+// Placeholders in braces are explained in spelling.hpp.
 #ifndef ROWLOCK_MYSQL_SQL_LEASES_HPP
 #define ROWLOCK_MYSQL_SQL_LEASES_HPP
 
@@ -31,8 +31,7 @@ namespace rowlock::mysql::sql {
 // have been open, $7 correlation id or null
 inline constexpr std::string_view acquire_free = R"sql(
 UPDATE shared_lock
-   SET version = last_insert_id(greatest(
-         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+   SET version = last_insert_id({next_version}),
        owner = $3, holder = $4, acquired_at = utc_timestamp(6),
        expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND,
        ttl_us = $5, correlation_id = $7
@@ -46,8 +45,7 @@ UPDATE shared_lock
 // correlation id or null
 inline constexpr std::string_view acquire = R"sql(
 UPDATE shared_lock
-   SET version = last_insert_id(greatest(
-         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+   SET version = last_insert_id({next_version}),
        owner = $3, holder = $4, acquired_at = utc_timestamp(6),
        expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND,
        ttl_us = $5, correlation_id = $9
@@ -62,7 +60,7 @@ UPDATE shared_lock
 inline constexpr std::string_view insert = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
                          ttl_us, correlation_id)
-VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+VALUES ($1, $2, last_insert_id({now_us}),
         $3, $4, utc_timestamp(6), utc_timestamp(6) + INTERVAL $5 MICROSECOND, $5, $6)
 )sql";
 
@@ -89,10 +87,8 @@ UPDATE shared_lock
 // $1 type, $2 id, $3 owner, $4 version
 inline constexpr std::string_view release = R"sql(
 UPDATE shared_lock
-   SET version = greatest(version + 1,
-                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       owner = NULL, ended_at = utc_timestamp(6), ended_as = 'released',
-       expires_at = '1970-01-01 00:00:00'
+   SET version = {next_version}, owner = NULL,
+       ended_at = utc_timestamp(6), ended_as = 'released', expires_at = '1970-01-01 00:00:00'
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
@@ -102,8 +98,7 @@ UPDATE shared_lock
 // which the row stays closed, $7 microseconds for which it is remembered as done, or 0
 inline constexpr std::string_view release_and_mark = R"sql(
 UPDATE shared_lock
-   SET version = greatest(version + 1,
-                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+   SET version = {next_version},
        owner = NULL, ended_at = utc_timestamp(6), ended_as = IF($5 = 1, 'failed', 'released'),
        expires_at = IF($6 > 0, utc_timestamp(6) + INTERVAL $6 MICROSECOND, '1970-01-01 00:00:00'),
        done_by = IF($7 > 0, $4, done_by), done_at = IF($7 > 0, utc_timestamp(6), done_at),
@@ -118,8 +113,7 @@ UPDATE shared_lock
 // holder, $8 ttl in microseconds, $9 correlation id or null
 inline constexpr std::string_view handoff = R"sql(
 UPDATE shared_lock
-   SET version = last_insert_id(greatest(
-         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+   SET version = last_insert_id({next_version}),
        owner = $6, holder = $7, acquired_at = utc_timestamp(6),
        expires_at = utc_timestamp(6) + INTERVAL $8 MICROSECOND, ttl_us = $8, correlation_id = $9,
        failure_count = failure_count + $5
@@ -128,22 +122,10 @@ UPDATE shared_lock
 
 // Grants the rows that still have the version that was read, and were free $2 microseconds ago. The
 // insert id is the time.
-// $1: type, id, version, owner, holder, ttl in microseconds, correlation id, or an empty text
 inline constexpr std::string_view take_many = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]',
-         owner varchar(64) CHARACTER SET ascii PATH '$[3]',
-         holder varchar(256) CHARACTER SET ascii PATH '$[4]',
-         ttl bigint PATH '$[5]',
-         correlation_id varchar(256) CHARACTER SET ascii PATH '$[6]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+UPDATE {rows: version, owner, holder, ttl, correlation_id}
    SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> unhex(w.owner)),
-       l.version = greatest(
-         l.version + 1,
-         last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       l.version = greatest(l.version + 1, last_insert_id({now_us})),
        l.owner = unhex(w.owner), l.holder = CONVERT(unhex(w.holder) USING utf8mb4),
        l.acquired_at = utc_timestamp(6),
        l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, l.ttl_us = w.ttl,
@@ -153,55 +135,27 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 )sql";
 
 // Creates missing rows with leases.
-// $1: type, id, owner, holder, ttl in microseconds, correlation id, or an empty text
 inline constexpr std::string_view insert_many = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
                          ttl_us, correlation_id)
-SELECT w.lock_type, unhex(w.source_id),
-       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)),
+SELECT w.lock_type, unhex(w.source_id), {now_us},
        unhex(w.owner), CONVERT(unhex(w.holder) USING utf8mb4), utc_timestamp(6),
        utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, w.ttl,
        CONVERT(nullif(unhex(w.correlation_id), X'') USING utf8mb4)
-  FROM json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
-         holder varchar(256) CHARACTER SET ascii PATH '$[3]',
-         ttl bigint PATH '$[4]',
-         correlation_id varchar(256) CHARACTER SET ascii PATH '$[5]')) AS w
+  FROM {list: owner, holder, ttl, correlation_id}
 )sql";
 
 // Renews leases, as `renew`.
-// $1: type, id, owner, version, ttl in microseconds
 inline constexpr std::string_view renew_many = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
-         version bigint PATH '$[3]',
-         ttl bigint PATH '$[4]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+UPDATE {rows: owner, version, ttl}
    SET l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, l.ttl_us = w.ttl
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
 
 // Releases leases, as `release`.
-// $1: type, id, owner, version, 1 if the callback failed, else 0, microseconds for which the row
-// stays closed, and for which it is remembered as done, or 0
 inline constexpr std::string_view release_many = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
-         version bigint PATH '$[3]',
-         failed int PATH '$[4]',
-         closed bigint PATH '$[5]',
-         done bigint PATH '$[6]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+UPDATE {rows: owner, version, failed, closed, done}
+   SET l.version = {next_version_of_l},
        l.owner = NULL, l.ended_at = utc_timestamp(6),
        l.ended_as = IF(w.failed = 1, 'failed', 'released'),
        l.expires_at = IF(w.closed > 0, utc_timestamp(6) + INTERVAL w.closed MICROSECOND,
@@ -215,33 +169,18 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 
 // Locks the rows that no other transaction has locked and that still have the version, until the
 // transaction ends. Returns the indexes of these.
-// $1: type, id, version
 inline constexpr std::string_view have_many_at_version = R"sql({skip_locked}
 SELECT w.place
-  FROM json_table($1, '$[*]' COLUMNS (
-         place FOR ORDINALITY,
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+  FROM {rows: place, version}
  WHERE l.version = w.version
  LIMIT 18446744073709551615
    {for_update} SKIP LOCKED
 )sql";
 
 // The same for rows with an owner and version.
-// $1: type, id, owner, version
 inline constexpr std::string_view have_many_granted = R"sql({skip_locked}
 SELECT w.place
-  FROM json_table($1, '$[*]' COLUMNS (
-         place FOR ORDINALITY,
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
-         version bigint PATH '$[3]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+  FROM {rows: place, owner, version}
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
  LIMIT 18446744073709551615
    {for_update} SKIP LOCKED
@@ -251,25 +190,14 @@ SELECT w.place
 // version overflows (error 1690). Then the statement fails as a whole, whatever the sql_mode and
 // the table's CHECKs. (The overflowing expression names a column, so that no server computes it
 // before it reads the rows.) Missing rows (version 0) are inserted. The insert id is the time.
-// $1: type, id, version, owner, holder, ttl in microseconds, correlation id, or an empty text, 1
-// for a grant that was already made, else 0
 inline constexpr std::string_view grant_all = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
                          ttl_us, correlation_id)
-SELECT w.lock_type, unhex(w.source_id),
-       last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+SELECT w.lock_type, unhex(w.source_id), last_insert_id({now_us}),
        unhex(w.owner), CONVERT(unhex(w.holder) USING utf8mb4), utc_timestamp(6),
        utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, w.ttl,
        CONVERT(nullif(unhex(w.correlation_id), X'') USING utf8mb4)
-  FROM json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]',
-         owner varchar(64) CHARACTER SET ascii PATH '$[3]',
-         holder varchar(256) CHARACTER SET ascii PATH '$[4]',
-         ttl bigint PATH '$[5]',
-         correlation_id varchar(256) CHARACTER SET ascii PATH '$[6]',
-         is_mine int PATH '$[7]')) AS w
+  FROM {list: version, owner, holder, ttl, correlation_id, is_mine}
     ON DUPLICATE KEY UPDATE
        expiry_count = shared_lock.expiry_count
          + (shared_lock.owner IS NOT NULL AND shared_lock.owner <> unhex(w.owner)),
@@ -277,8 +205,7 @@ SELECT w.lock_type, unhex(w.source_id),
          WHEN shared_lock.version = w.version AND w.is_mine = 1 THEN shared_lock.version
          WHEN shared_lock.version = w.version
               AND shared_lock.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
-         THEN greatest(shared_lock.version + 1,
-                       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))
+         THEN greatest(shared_lock.version + 1, {now_us})
          ELSE 9223372036854775807 + (1 + abs(sign(shared_lock.version))) END,
        owner = unhex(w.owner),
        holder = IF(w.is_mine = 1, shared_lock.holder, CONVERT(unhex(w.holder) USING utf8mb4)),
@@ -289,16 +216,9 @@ SELECT w.lock_type, unhex(w.source_id),
 
 // Locks the first $2 rows that no other transaction has locked and that still have the version,
 // until the transaction ends. Returns the indexes of these.
-// $1: type, id, version
 inline constexpr std::string_view have_some_at_version = R"sql({skip_locked}
 SELECT w.place
-  FROM json_table($1, '$[*]' COLUMNS (
-         place FOR ORDINALITY,
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+  FROM {rows: place, version}
  WHERE l.version = w.version
  LIMIT $2
    {for_update} SKIP LOCKED

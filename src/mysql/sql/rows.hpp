@@ -8,7 +8,7 @@
 
 namespace rowlock::mysql::sql {
 
-// The columns of a row `l`, in the order in which mysql/row.cpp reads them.
+// The columns of a row `l`, in the order of detail::row_columns.
 inline constexpr std::string_view columns =
     R"sql(l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
@@ -26,13 +26,9 @@ inline constexpr std::string_view columns =
 
 // Reads the committed state of rows, or the state that the transaction sees. Returns a row for each
 // key, in no order. Times left are in microseconds from now.
-// $1: type, id
 inline constexpr std::string_view read = R"sql(
 SELECT w.place, {columns}
-  FROM json_table($1, '$[*]' COLUMNS (
-         place FOR ORDINALITY,
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+  FROM {list: place}
   LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  LIMIT 18446744073709551615
 )sql";
@@ -78,38 +74,26 @@ inline constexpr detail::list_texts list_texts{
     .by_key = list_by_key, .by_age = list_by_age, .by_remaining = list_by_remaining};
 
 // The clock, in microseconds since 1970. No parameters.
-inline constexpr std::string_view now =
-    "SELECT timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))";
+inline constexpr std::string_view now = "SELECT {now_us}";
 
 // Creates missing rows without an owner.
-// $1: type, id
 inline constexpr std::string_view insert_many_unowned = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version)
-SELECT w.lock_type, unhex(w.source_id),
-       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))
-  FROM json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+SELECT w.lock_type, unhex(w.source_id), {now_us}
+  FROM {list}
 )sql";
 
 // Creates a missing row without an owner; the insert id is the version.
 // $1 type, $2 id
 inline constexpr std::string_view insert_unowned = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version)
-VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))))
+VALUES ($1, $2, last_insert_id({now_us}))
 )sql";
 
 // Unsets leases that expired $2 microseconds ago, and counts them.
-// $1: type, id, version that was read
 inline constexpr std::string_view prepare_many = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+UPDATE {rows: version}
+   SET l.version = {next_version_of_l},
        l.owner = NULL, l.ended_at = l.expires_at, l.ended_as = 'ran out',
        l.expires_at = '1970-01-01 00:00:00', l.expiry_count = l.expiry_count + 1
  WHERE l.version = w.version AND l.owner IS NOT NULL
@@ -118,16 +102,8 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 
 // Writes the holder's note into its row; an empty one deletes the last. Changes no row if the lease
 // is lost.
-// $1: type, id, owner, version, note
 inline constexpr std::string_view write_note = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
-         version bigint PATH '$[3]',
-         note varchar(2048) CHARACTER SET ascii PATH '$[4]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+UPDATE {rows: owner, version, note}
    SET l.note = CONVERT(nullif(unhex(w.note), X'') USING utf8mb4)
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
@@ -143,17 +119,9 @@ SELECT 1
 
 // Ends a lease, or opens a closed row, by force, and records the reason. Changes no row if the
 // version has changed or the row is free.
-// $1: type, id, version, reason
 inline constexpr std::string_view force_release = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]',
-         reason varchar(2048) CHARACTER SET ascii PATH '$[3]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+UPDATE {rows: version, reason}
+   SET l.version = {next_version_of_l},
        l.ended_at = IF(l.owner IS NULL, l.ended_at, utc_timestamp(6)),
        l.ended_as = IF(l.owner IS NULL, l.ended_as, 'forced'),
        l.owner = NULL, l.expires_at = '1970-01-01 00:00:00',
@@ -173,7 +141,7 @@ inline constexpr std::string_view rows_to_purge = R"sql(
 SELECT lock_type, source_id, version,
        owner IS NULL AND expires_at <= utc_timestamp(6) - INTERVAL $5 MICROSECOND
          AND done_until <= utc_timestamp(6)
-         AND version < timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)) - $4
+         AND version < {now_us} - $4
          AND NOT (lock_type LIKE '%#0' AND EXISTS (
                SELECT 1
                  FROM json_table(concat('[', repeat('0,', 999), '0]'), '$[*]' COLUMNS (
@@ -189,15 +157,9 @@ SELECT lock_type, source_id, version,
 )sql";
 
 // Deletes the idle rows that still have the version that was read.
-// $1: type, id, version
 inline constexpr std::string_view purge_many = R"sql(
 DELETE l
-  FROM json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+  FROM {rows: version}
  WHERE l.version = w.version
 )sql";
 

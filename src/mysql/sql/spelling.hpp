@@ -22,6 +22,15 @@ enum class flavour { mariadb, mysql };
 ///   {for_update}, {for_share}  locks the rows of `l`
 ///   {lock_shown}   locks the row of `l` in the weakest mode that conflicts with each lock on it
 ///   {isolation}, {clustered}   settings of the session
+///   {now_us}       the clock, in microseconds since 1970
+///   {next_version}, {next_version_of_l}  the version that a change gives the row
+///   {list: ...}    the rows `w` of the JSON array $1. Each begins with `lock_type` and
+///   `source_id`,
+///                  then has the columns that are named; but `place` is its number, from 1.
+///                  `version` is the one that was read; `ttl`, and how long the row stays `closed`
+///                  and is remembered as `done` (or 0), are in microseconds; `correlation_id` may
+///                  be empty; `failed`, and `is_mine` for a grant that was made before, are 1 or 0
+///   {rows: ...}    the same, joined with the rows `l` of their keys
 ///   {columns}, {read}, {acquire}, {insert_unowned}, {prepare_many}  the texts of these names
 std::string rendered(const table_name& table, flavour server, std::string_view text);
 

@@ -13,14 +13,10 @@ inline constexpr std::string_view insert_in_transaction = "{no_wait}{insert_unow
 
 // Reads rows as `read`, with the session's isolation level and whether its server is in a cluster.
 // At SERIALIZABLE a read in a transaction locks the rows, so it must not wait either.
-// $1: type, id
 inline constexpr std::string_view read_with_settings = R"sql({no_wait}
 SELECT w.place, {columns},
        {isolation} AS isolation, {clustered} AS clustered
-  FROM json_table($1, '$[*]' COLUMNS (
-         place FOR ORDINALITY,
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+  FROM {list: place}
   LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  LIMIT 18446744073709551615
 )sql";
@@ -32,8 +28,7 @@ SELECT w.place, {columns},
 inline constexpr std::string_view lock_row = R"sql({no_wait}
 UPDATE shared_lock
    SET expiry_count = expiry_count + (owner IS NOT NULL),
-       version = last_insert_id(greatest(
-         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       version = last_insert_id({next_version}),
        owner = NULL, holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00',
        ended_at = utc_timestamp(6), ended_as = 'locked'
  WHERE lock_type = $1 AND source_id = $2
@@ -44,7 +39,7 @@ UPDATE shared_lock
 // $1 type, $2 id
 inline constexpr std::string_view lock_missing_row = R"sql({no_wait}
 INSERT INTO shared_lock (lock_type, source_id, version, ended_at, ended_as)
-VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+VALUES ($1, $2, last_insert_id({now_us}),
         utc_timestamp(6), 'locked')
 )sql";
 
@@ -53,8 +48,7 @@ VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_time
 // $1 type, $2 id, $3 version that was read, $4 microseconds for which it must have been over
 inline constexpr std::string_view prepare_row = R"sql({no_wait}
 UPDATE shared_lock
-   SET version = last_insert_id(greatest(
-         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+   SET version = last_insert_id({next_version}),
        owner = NULL, ended_at = expires_at, ended_as = 'ran out',
        expires_at = '1970-01-01 00:00:00', expiry_count = expiry_count + 1
  WHERE lock_type = $1 AND source_id = $2 AND version = $3 AND owner IS NOT NULL
@@ -81,8 +75,7 @@ SELECT 1
 // $1 type, $2 id, $3 the version that was read
 inline constexpr std::string_view advance = R"sql({no_wait}
 UPDATE shared_lock
-   SET version = greatest(version + 1,
-                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+   SET version = {next_version},
        holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00',
        ended_at = utc_timestamp(6), ended_as = 'committed'
  WHERE lock_type = $1 AND source_id = $2 AND version = $3 AND owner IS NULL
@@ -91,50 +84,27 @@ UPDATE shared_lock
 
 // Fences leases by changing their rows, which no other transaction can miss. The number of found
 // rows must be that of the leases.
-// $1: type, id, version
 inline constexpr std::string_view fence_by_writing = R"sql({no_wait}
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+UPDATE {rows: version}
    SET l.fence_count = l.fence_count + 1
  WHERE l.version = w.version AND l.owner IS NOT NULL
 )sql";
 
 // Fences leases by a share lock on their rows, which blocks a takeover. Returns a row for each that
 // it could lock, which must be all.
-// $1: type, id, version
 inline constexpr std::string_view fence_by_sharing = R"sql({skip_locked}
 SELECT w.place, {clustered} AS clustered
-  FROM json_table($1, '$[*]' COLUMNS (
-         place FOR ORDINALITY,
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+  FROM {rows: place, version}
  WHERE l.version = w.version AND l.owner IS NOT NULL
  LIMIT 18446744073709551615
    {for_share} SKIP LOCKED
 )sql";
 
 // Fences leases, and releases them as well when the transaction commits.
-// $1: type, id, version, microseconds for which the row stays closed, and for which it is
-// remembered as done, or 0
 inline constexpr std::string_view release_with = R"sql({no_wait}
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]',
-         closed bigint PATH '$[3]',
-         done bigint PATH '$[4]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+UPDATE {rows: version, closed, done}
    SET l.fence_count = l.fence_count + 1,
-       l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.version = {next_version_of_l},
        l.owner = NULL, l.ended_at = utc_timestamp(6), l.ended_as = 'released',
        l.expires_at = IF(w.closed > 0, utc_timestamp(6) + INTERVAL w.closed MICROSECOND,
                          '1970-01-01 00:00:00'),
@@ -200,13 +170,8 @@ UPDATE {entities} AS entity
 )sql";
 
 // Adds 1 to failure_count of the rows without a live lease that are not closed.
-// $1: type, id
 inline constexpr std::string_view count_failures = R"sql({no_wait}
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+UPDATE {rows}
    SET l.failure_count = l.failure_count + 1
  WHERE l.expires_at <= utc_timestamp(6)
 )sql";

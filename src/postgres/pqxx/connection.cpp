@@ -1,16 +1,12 @@
 // Connections that libpqxx opens, and its errors.
 #include "postgres/pqxx/connection.hpp"
 
-#include <mutex>
-#include <pqxx/pqxx>
-#include <string>
 #include <string_view>
 #include <typeinfo>
-#include <utility>
 
-#include "postgres/connecting.hpp"
 #include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
+#include "store/changing_target.hpp"
 
 namespace rowlock::postgres {
 
@@ -53,34 +49,15 @@ connector connector_to(const conninfo& to) {
 }
 
 connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
-  struct target {
-    explicit target(conninfo first) : to{std::move(first)} {}
-
-    detail::checked_mutex mutex;
-    conninfo to ROWLOCK_GUARDED_BY(mutex);
+  const auto shared = std::make_shared<detail::changing_target<conninfo>>(
+      to, [renewed = std::move(renewed)](const conninfo& /*last*/) { return renewed(); });
+  const auto open = [](const conninfo& current) {
+    return opened_by(connect(current), current.names_a_service());
   };
-  const auto shared = std::make_shared<target>(to);
-  return [shared, renewed = std::move(renewed)] {
-    const auto current = [&shared] {
-      const detail::checked_lock lock{shared->mutex};
-      return shared->to;
-    }();
-    try {
-      return opened_by(connect(current), current.names_a_service());
-    } catch (const login_refused&) {
-      const auto next = [&] {
-        const detail::checked_lock lock{shared->mutex};
-        try {
-          shared->to = renewed();
-        } catch (const std::exception&) {  // there is no new one: the refusal is what matters
-        }
-        return shared->to;
-      }();
-      // A refused login costs the user one of the attempts that a server may count.
-      if (next.text() == current.text()) throw;
-      return opened_by(connect(next), next.names_a_service());
-    }
+  const auto is_same = [](const conninfo& one, const conninfo& other) {
+    return one.text() == other.text();
   };
+  return [shared, open, is_same] { return shared->opened(open, is_same); };
 }
 
 connector connector_by(detail::make_connection make) {

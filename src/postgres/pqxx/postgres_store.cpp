@@ -5,7 +5,6 @@
 #include <chrono>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <pqxx/pqxx>
 #include <utility>
 

@@ -5,10 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
-#include <pqxx/pqxx>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -97,20 +97,16 @@ void commit_unless_in_conflict(soci_connection& used) {
 
 class postgres_backend_type final : public soci_backend {
  public:
-  postgres_backend_type() {
+  postgres_backend_type()
+      : soci_backend{{.name = "postgresql",
+                      .migrations = postgres_migrations,
+                      .history = postgres_history}} {
     detail::recognise_conflicts(
         [](const std::exception& thrown) { return postgres_fault_in(thrown).is_conflict(); });
   }
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "postgresql"; }
   [[nodiscard]] const ::soci::backend_factory& factory() const override {
     return ::soci::postgresql;
-  }
-  [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
-    return postgres_migrations(table);
-  }
-  [[nodiscard]] migration history(const table_name& table) const override {
-    return postgres_history(table);
   }
 
   /// Without startup options, which a pooler might refuse: `pin_session` sets them instead.

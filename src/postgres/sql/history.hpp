@@ -4,8 +4,6 @@
 
 #include <string_view>
 
-#include "store/history_pages.hpp"
-
 namespace rowlock::postgres::sql {
 
 // The columns of an event, and which events.
@@ -89,16 +87,6 @@ inline constexpr std::string_view granted_then = R"sql(($5::text IS NULL OR e.ho
 inline constexpr std::string_view of_one_key = "e.lock_type = $3::text AND e.source_id = $4::text";
 inline constexpr std::string_view of_any_key =
     "($3::text IS NULL OR e.lock_type = $3::text) AND ($4::text IS NULL OR e.source_id = $4::text)";
-
-inline constexpr detail::history_texts history_texts{.others_of_key = "{other_events_of_one}",
-                                                     .others_by_time = "{other_events_of_any}",
-                                                     .grants_of_key = "{grants_of_one}",
-                                                     .grants_by_time = "{grants_of_any}"};
-
-inline constexpr detail::history_texts last_of_page{.others_of_key = "{last_of_others_of_one}",
-                                                    .others_by_time = "{last_of_others_of_any}",
-                                                    .grants_of_key = "{last_of_grants_of_one}",
-                                                    .grants_by_time = "{last_of_grants_of_any}"};
 
 // Shows whether the table takes what the trigger writes; rolled back.
 inline constexpr std::string_view try_event = R"sql(

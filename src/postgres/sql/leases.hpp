@@ -208,14 +208,10 @@ SELECT c.place, c.version
 // Renews one lease: it ends one ttl from now. No row if the lease is lost or the row is locked.
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
 inline constexpr std::string_view renew = R"sql(
-UPDATE shared_lock
+UPDATE shared_lock l
    SET expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
        ttl_us = $5::bigint
- WHERE ctid = (SELECT ctid
-                 FROM shared_lock
-                WHERE {at_key} AND owner = $3 AND version = $4::bigint
-                  FOR NO KEY UPDATE SKIP LOCKED)
-   AND lock_type = $1 AND source_id = $2
+ WHERE {unlocked_lease}
 RETURNING 1 AS place, version
 )sql";
 
@@ -253,22 +249,10 @@ RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched,
 // Notifies waiters of releases, unless the row has changed since. In a transaction of its own, so
 // the release does not wait for the lock that commits with notifications share, nor fail with it.
 // Arrays: $1 types, $2 ids, $3 versions
-inline constexpr std::string_view announce = R"sql(
-SELECT {announcement} AS announced
-  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]))
-       AS w (lock_type, source_id, version)
-  JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
- WHERE l.version = w.version
-)sql";
+inline constexpr std::string_view announce = "SELECT {announcement} AS announced{unchanged_rows}";
 
 // The same of grants.
-inline constexpr std::string_view announce_grants = R"sql(
-SELECT {taking} AS announced
-  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]))
-       AS w (lock_type, source_id, version)
-  JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
- WHERE l.version = w.version
-)sql";
+inline constexpr std::string_view announce_grants = "SELECT {taking} AS announced{unchanged_rows}";
 
 // Releases one lease after a failure, or so that the row stays closed or is marked as done, and
 // where `release` found none. No row if the lease is lost or the row is locked. If `is_watched`,
@@ -279,11 +263,7 @@ inline constexpr std::string_view release_and_mark = R"sql(
 UPDATE shared_lock l
    SET {as_released}
   FROM (SELECT $5::boolean AS failed, $6::bigint AS stay_closed, $7::bigint AS done_for) k
- WHERE l.ctid = (SELECT ctid
-                   FROM shared_lock
-                  WHERE {at_key} AND owner = $3 AND version = $4::bigint
-                    FOR NO KEY UPDATE SKIP LOCKED)
-   AND l.lock_type = $1 AND l.source_id = $2
+ WHERE {unlocked_lease}
 RETURNING 1 AS place, l.version, l.waiting_until > clock_timestamp() AS is_watched,
           CASE WHEN NOT $8::boolean
                THEN set_config('synchronous_commit', 'off', true) END AS committed
@@ -324,11 +304,7 @@ UPDATE shared_lock l
        expires_at = clock_timestamp() + $8::bigint * interval '1 microsecond',
        ttl_us = $8::bigint, correlation_id = $9::text,
        failure_count = failure_count + $5::boolean::integer
- WHERE ctid = (SELECT ctid
-                 FROM shared_lock
-                WHERE {at_key} AND owner = $3 AND version = $4::bigint
-                  FOR NO KEY UPDATE SKIP LOCKED)
-   AND lock_type = $1 AND source_id = $2
+ WHERE {unlocked_lease}
 RETURNING 1 AS place, version
 )sql";
 

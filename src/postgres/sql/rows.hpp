@@ -144,13 +144,9 @@ inline constexpr std::string_view now = "SELECT {now_us} AS now_us";
 // Writes the holder's note into its row. No row if the lease is lost or the row is locked.
 // $1 type, $2 id, $3 owner, $4 version, $5 the note; an empty one deletes the last
 inline constexpr std::string_view write_note = R"sql(
-UPDATE shared_lock
+UPDATE shared_lock l
    SET note = nullif($5::text, '')
- WHERE ctid = (SELECT ctid
-                 FROM shared_lock
-                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
-                  FOR NO KEY UPDATE SKIP LOCKED)
-   AND lock_type = $1 AND source_id = $2
+ WHERE {unlocked_lease}
 RETURNING 1 AS place, version
 )sql";
 

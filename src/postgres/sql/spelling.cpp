@@ -9,6 +9,7 @@
 #include "postgres/sql/session.hpp"
 #include "postgres/sql/sets.hpp"
 #include "postgres/sql/transactions.hpp"
+#include "store/history_pages.hpp"
 
 namespace rowlock::postgres::sql {
 
@@ -56,6 +57,27 @@ constexpr std::string_view left_us =
     " - clock_timestamp()) * 1000000)::bigint";
 
 constexpr std::string_view at_key = "lock_type = $1 AND source_id = $2";
+
+// The row of a lease with owner $3 and version $4, locked; none if another transaction has it.
+constexpr std::string_view unlocked_lease = R"sql(l.ctid = (SELECT ctid
+                   FROM shared_lock
+                  WHERE {at_key} AND owner = $3 AND version = $4::bigint
+                    FOR NO KEY UPDATE SKIP LOCKED)
+   AND l.lock_type = $1 AND l.source_id = $2)sql";
+
+// The rows of a fence, before any of them is locked.
+constexpr std::string_view held_rows = R"sql(held AS MATERIALIZED (
+  SELECT {seen_row}, w.*
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.version = w.version AND l.owner IS NOT NULL))sql";
+
+// The rows that still have the version of a change which is to be announced.
+constexpr std::string_view unchanged_rows = R"sql(
+  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]))
+       AS w (lock_type, source_id, version)
+  JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+ WHERE l.version = w.version)sql";
 
 // A lock of a row, and a change that is not committed, stand in xmax, also when they are over. A
 // write of the row by a transaction that had locked it gives it that transaction as xmin and xmax.
@@ -117,14 +139,6 @@ constexpr std::string_view policies_of_t = R"sql(CASE
                                                       WHERE pg_has_role(role, 'USAGE'))))
          ELSE '*' END)sql";
 
-std::string events_of(std::string_view events, std::string_view key) {
-  const auto newest = key == of_one_key ? newest_grants_of_one : newest_grants_of_any;
-  return detail::with_words(events, {{"of_key", std::string{key}},
-                                     {"newest_grants", std::string{newest}},
-                                     {"others_then", std::string{others_then}},
-                                     {"granted_then", std::string{granted_then}}});
-}
-
 /// Rows of VALUES.
 std::string settings_as_rows() {
   std::string rows;
@@ -136,7 +150,7 @@ std::string settings_as_rows() {
 }
 
 detail::sql_words make_common_placeholders() {
-  return {
+  detail::sql_words words{
       {"all_or_none", std::string{all_or_none}},
       {"announcement", std::string{announcement}},
       {"as_seen", std::string{as_seen}},
@@ -145,15 +159,8 @@ detail::sql_words make_common_placeholders() {
       {"gate_of_m", std::string{gate_of_m}},
       {"gate_of_parameters", std::string{gate_of_parameters}},
       {"grant", std::string{grant}},
-      {"last_of_others_of_any", events_of(last_of_others, of_any_key)},
-      {"last_of_others_of_one", events_of(last_of_others, of_one_key)},
-      {"last_of_grants_of_any", events_of(last_of_grants, of_any_key)},
-      {"last_of_grants_of_one", events_of(last_of_grants, of_one_key)},
-      {"grants_of_any", events_of(grant_events, of_any_key)},
-      {"grants_of_one", events_of(grant_events, of_one_key)},
-      {"other_events_of_any", events_of(other_events, of_any_key)},
-      {"other_events_of_one", events_of(other_events, of_one_key)},
       {"granted", std::string{granted}},
+      {"held_rows", std::string{held_rows}},
       {"is_free", std::string{is_free}},
       {"is_mine", std::string{is_mine}},
       {"is_unlocked", std::string{is_unlocked}},
@@ -173,7 +180,18 @@ detail::sql_words make_common_placeholders() {
       {"taken_rows", std::string{taken_rows}},
       {"taking", std::string{taking}},
       {"transaction_name", std::string{transaction_name}},
+      {"unchanged_rows", std::string{unchanged_rows}},
+      {"unlocked_lease", std::string{unlocked_lease}},
   };
+  detail::add_history(words, {.others = other_events,
+                              .grants = grant_events,
+                              .last_of_others = last_of_others,
+                              .last_of_grants = last_of_grants,
+                              .of_one = {of_one_key, newest_grants_of_one},
+                              .of_any = {of_any_key, newest_grants_of_any},
+                              .words = {{"others_then", std::string{others_then}},
+                                        {"granted_then", std::string{granted_then}}}});
+  return words;
 }
 
 const detail::sql_words& common_placeholders() {

@@ -21,6 +21,7 @@ namespace rowlock::postgres::sql {
 ///   {at_key}         the row of the key $1, $2
 ///   {is_unlocked}    true unless another transaction may have locked or changed the row `l`, or
 ///                    has locked it before, and no write followed
+///   {unlocked_lease} the row `l` of the lease $1 to $4, locked, unless another transaction has it
 ///   {one_place}      true for each request `w`; PostgreSQL expects it to be true for one
 ///   {row}            of a locked row `l`: its place in the table, and its key
 ///   {same_row}       whether a row `l` is the row that `k` has as {row}

@@ -186,11 +186,7 @@ inline constexpr std::string_view fence_one =
 
 // Fences by changing the rows, which no other transaction can miss.
 inline constexpr std::string_view fence_by_writing = R"sql(
-WITH held AS MATERIALIZED (
-  SELECT {seen_row}, w.*
-    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
-    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.version = w.version AND l.owner IS NOT NULL),
+WITH {held_rows},
 k AS MATERIALIZED (
   SELECT {row}
     FROM held w
@@ -209,11 +205,7 @@ SELECT {all_or_none} AS fenced, {transaction_name}, {limit_idle_time} AS idle_li
 
 // Fences by a share lock, which blocks a takeover and does not change the row.
 inline constexpr std::string_view fence_by_sharing = R"sql(
-WITH held AS MATERIALIZED (
-  SELECT {seen_row}, w.*
-    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
-    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.version = w.version AND l.owner IS NOT NULL),
+WITH {held_rows},
 fenced AS MATERIALIZED (
   SELECT 1
     FROM held w

@@ -10,11 +10,13 @@
 #include "base/never_destroyed.hpp"
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
+#include "sqlite/failure.hpp"
+#include "sqlite/immediate.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/session.hpp"
 #include "sqlite/soci/handle.hpp"
-#include "sqlite/statement.hpp"
 #include "sqlite/transaction.hpp"
+#include "sqlite/transaction_state.hpp"
 #include "sqlite/write_transaction.hpp"
 #include "store/schema_check.hpp"
 
@@ -97,13 +99,9 @@ class file_of_session final : public sqlite::session_file {
   [[nodiscard]] bool is_alive() const noexcept override {
     return !sqlite::has_moved(handle_of(*session_));
   }
-  [[nodiscard]] std::exception_ptr error_of(const sqlite::failure& failed,
-                                            const std::string& if_missing) const override {
-    try {
-      sqlite::throw_error(failed, where(), if_missing);
-    } catch (...) {
-      return std::current_exception();
-    }
+  [[noreturn]] void throw_meaning_of(const sqlite::failure& failed,
+                                     const std::string& if_missing) const override {
+    sqlite::throw_error(failed, where(), if_missing);
   }
 
  private:
@@ -113,14 +111,14 @@ class file_of_session final : public sqlite::session_file {
 
 class sqlite_backend_type final : public soci_backend {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "sqlite3"; }
+  sqlite_backend_type()
+      : soci_backend{{.name = "sqlite3",
+                      .migrations = sqlite_migrations,
+                      .history = sqlite_history,
+                      .limits = {.statements_at_once = 1},
+                      .can_wait_inside = false}} {}
+
   [[nodiscard]] const ::soci::backend_factory& factory() const override { return existing_files(); }
-  [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
-    return sqlite_migrations(table);
-  }
-  [[nodiscard]] migration history(const table_name& table) const override {
-    return sqlite_history(table);
-  }
 
   [[nodiscard]] std::string checked(std::string parameters,
                                     const soci_options& /*options*/) const override {
@@ -165,8 +163,6 @@ class sqlite_backend_type final : public soci_backend {
     });
     return {.refused = std::move(begun.refused), .kept = std::move(begun.ticket)};
   }
-  [[nodiscard]] store_limits limits() const noexcept override { return {.statements_at_once = 1}; }
-  [[nodiscard]] bool can_wait_inside() const noexcept override { return false; }
   lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds /*slice*/,
                            const soci_table& table, isolation /*known*/) const override {
     auto locked = on_table(session, table.table, [&](sqlite3* database) {

@@ -14,7 +14,6 @@
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/statement.hpp"
 
 namespace rowlock::through_soci {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sqlite/statement.hpp"
+#include "sqlite/failure.hpp"
 
 struct sqlite3;
 

@@ -4,8 +4,6 @@
 
 #include <string_view>
 
-#include "store/history_pages.hpp"
-
 namespace rowlock::sqlite::sql {
 
 // Which events; `of_key` says of which keys.
@@ -68,11 +66,6 @@ inline constexpr std::string_view newest_grants_of_any =
 inline constexpr std::string_view of_one_key = "e.lock_type = ?3 AND e.source_id = ?4";
 inline constexpr std::string_view of_any_key =
     "(?3 IS NULL OR e.lock_type = ?3) AND (?4 IS NULL OR e.source_id = ?4)";
-
-inline constexpr detail::history_texts history_texts{.others_of_key = "{other_events_of_one}",
-                                                     .others_by_time = "{other_events_of_any}",
-                                                     .grants_of_key = "{grants_of_one}",
-                                                     .grants_by_time = "{grants_of_any}"};
 
 // Shows whether the table takes what the triggers write. Only prepared, or rolled back.
 inline constexpr std::string_view try_event = R"(

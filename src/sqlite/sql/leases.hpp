@@ -1,13 +1,7 @@
 // SQL on the lock table of a SQLite file, by its plain name; `table_name::in` inserts the real one.
 //
-// Three expressions recur. 'now' is one moment within a statement, and no statement waits between
-// that moment and the write.
-//   the time, as text       strftime('%Y-%m-%d %H:%M:%f', 'now')
-//   the end of a lease      strftime('%Y-%m-%d %H:%M:%f', 'now', <ttl>), ttl like '+30.000 seconds'
-//   the time, as a version  CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000
-// (unixepoch('subsec') is null before SQLite 3.42.)
-// Every write of a version takes the larger of the next number and the time, so that versions only
-// grow.
+// 'now' is one moment within a statement, and no statement waits between that moment and the write.
+// The end of a lease is strftime('%Y-%m-%d %H:%M:%f', 'now', <ttl>), ttl like '+30.000 seconds'.
 #ifndef ROWLOCK_SQLITE_SQL_LEASES_HPP
 #define ROWLOCK_SQLITE_SQL_LEASES_HPP
 
@@ -17,14 +11,22 @@
 
 namespace rowlock::sqlite::sql {
 
-// The columns of a row. Times left (of the lease or the closing, of the done mark) are in
-// microseconds from now; zero or less when over.
+// {now}, the time as text; {now_us}, the time as a version (unixepoch('subsec') is null before
+// SQLite 3.42); and {next_version}, the larger of the next number and the time, so that versions
+// only grow.
+inline constexpr std::string_view now_as_text = "strftime('%Y-%m-%d %H:%M:%f', 'now')";
+inline constexpr std::string_view now_us =
+    "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000";
+inline constexpr std::string_view next_version = "max(version + 1, {now_us})";
+
+// The columns of a row, in the order of detail::row_columns. Times left (of the lease or the
+// closing, of the done mark) are in microseconds from now; zero or less when over.
 inline constexpr std::string_view columns =
     R"(lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
-       failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
+       failure_count, expiry_count, done_by, done_at || '000',
        CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
-       forced_at || '000', forced_from,
+       note, force_reason, forced_at || '000', forced_from,
        CAST(round((julianday('now') - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000,
        ttl_us, correlation_id, ended_at || '000', ended_as,
        CAST(round((julianday(ended_at) - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000)";
@@ -43,10 +45,10 @@ SELECT {columns}
 // 0 if not, ?6 the same of a lease or a closed time that is not over; null: any. ?7 the most rows
 inline constexpr std::string_view listed = R"(
  WHERE (lock_type, source_id) > (?1, ?2) AND lock_type <= ?3
-   AND (owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))
+   AND (owner IS NOT NULL OR expires_at > {now})
    AND (?4 IS NULL OR holder = ?4)
    AND (?5 IS NULL OR (owner IS NOT NULL) = ?5)
-   AND (?6 IS NULL OR (expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')) = ?6))";
+   AND (?6 IS NULL OR (expires_at > {now}) = ?6))";
 
 // Parameters as above.
 inline constexpr std::string_view list_by_key = R"(
@@ -76,8 +78,7 @@ inline constexpr detail::list_texts list_texts{
     .by_key = list_by_key, .by_age = "{listed_by_age}", .by_remaining = "{listed_by_remaining}"};
 
 // The clock, in microseconds since 1970. No parameters.
-inline constexpr std::string_view now =
-    "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000";
+inline constexpr std::string_view now = "SELECT {now_us}";
 
 // Grants a row that is missing, free, or already leased to this owner. In the last case it keeps
 // its version. An expired lease of another owner is taken over, and counted in expiry_count.
@@ -89,9 +90,9 @@ inline constexpr std::string_view acquire = R"(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
                          ttl_us, correlation_id)
 VALUES (?1, ?2,
-        CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000,
+        {now_us},
         ?3, ?4,
-        strftime('%Y-%m-%d %H:%M:%f', 'now'),
+        {now},
         strftime('%Y-%m-%d %H:%M:%f', 'now', ?5),
         ?7, ?8)
 ON CONFLICT (lock_type, source_id) DO UPDATE
@@ -118,21 +119,18 @@ RETURNING version
 // done, else 0, ?7 ttl in microseconds, ?8 correlation id or null, ?9 the expected version
 inline constexpr std::string_view acquire_at_version = R"(
 UPDATE shared_lock
-   SET version     = CASE WHEN owner IS NOT NULL THEN version
-                          ELSE max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
-                                                     AS INTEGER) * 1000) END,
-       acquired_at = CASE WHEN owner IS NOT NULL THEN acquired_at
-                          ELSE strftime('%Y-%m-%d %H:%M:%f', 'now') END,
+   SET version     = CASE WHEN owner IS NOT NULL THEN version ELSE {next_version} END,
+       acquired_at = CASE WHEN owner IS NOT NULL THEN acquired_at ELSE {now} END,
        owner       = ?3,
        holder      = ?4,
        expires_at  = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5),
        ttl_us      = ?7,
        correlation_id = ?8
  WHERE lock_type = ?1 AND source_id = ?2
-   AND (   owner = ?3 AND expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')
+   AND (   owner = ?3 AND expires_at > {now}
         OR owner IS NULL AND version = ?9
-           AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
-           AND (NOT ?6 OR done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')))
+           AND expires_at <= {now}
+           AND (NOT ?6 OR done_until <= {now}))
 RETURNING version
 )";
 
@@ -153,17 +151,15 @@ UPDATE shared_lock
 // The row keeps its last holder, for people.
 inline constexpr std::string_view release = R"(
 UPDATE shared_lock
-   SET version       = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
-                                             AS INTEGER) * 1000),
+   SET version       = {next_version},
        owner         = NULL,
-       ended_at      = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       ended_at      = {now},
        ended_as      = CASE WHEN ?5 THEN 'failed' ELSE 'released' END,
        expires_at    = coalesce(strftime('%Y-%m-%d %H:%M:%f', 'now', ?6),
                                 '1970-01-01 00:00:00.000'),
        failure_count = failure_count + ?5,
        done_by       = CASE WHEN ?7 IS NULL THEN done_by ELSE version END,
-       done_at       = CASE WHEN ?7 IS NULL THEN done_at
-                            ELSE strftime('%Y-%m-%d %H:%M:%f', 'now') END,
+       done_at       = CASE WHEN ?7 IS NULL THEN done_at ELSE {now} END,
        done_until    = coalesce(strftime('%Y-%m-%d %H:%M:%f', 'now', ?7), done_until)
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
 )";
@@ -182,7 +178,7 @@ UPDATE shared_lock
 // ?1 lock_type, ?2 source_id
 inline constexpr std::string_view prepare = R"(
 INSERT INTO shared_lock (lock_type, source_id, version)
-VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
+VALUES (?1, ?2, {now_us})
 ON CONFLICT (lock_type, source_id) DO UPDATE
    SET version      = max(version + 1, excluded.version),
        owner        = NULL,
@@ -190,7 +186,7 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
        ended_as     = 'ran out',
        expires_at   = excluded.expires_at,
        expiry_count = expiry_count + 1
- WHERE owner IS NOT NULL AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+ WHERE owner IS NOT NULL AND expires_at <= {now}
 )";
 
 // Ends a lease, or opens a closed row, by force, and records the reason. Changes no row if the
@@ -198,62 +194,52 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
 // ?1 lock_type, ?2 source_id, ?3 the version that was read, ?4 reason
 inline constexpr std::string_view force_release = R"(
 UPDATE shared_lock
-   SET version      = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
-                                            AS INTEGER) * 1000),
+   SET version      = {next_version},
        owner        = NULL,
        expires_at   = '1970-01-01 00:00:00.000',
-       ended_at     = CASE WHEN owner IS NULL THEN ended_at
-                           ELSE strftime('%Y-%m-%d %H:%M:%f', 'now') END,
+       ended_at     = CASE WHEN owner IS NULL THEN ended_at ELSE {now} END,
        ended_as     = CASE WHEN owner IS NULL THEN ended_as ELSE 'forced' END,
-       forced_at    = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       forced_at    = {now},
        forced_from  = holder,
        force_reason = ?4
  WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3
-   AND (owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))
+   AND (owner IS NOT NULL OR expires_at > {now})
 )";
 
-// Reads the next rows in key order, each with 1 if it may be purged, else 0. It may be purged if it
-// is unowned and open, its done mark is over, and its version is old enough.
+// Whether a row `l` may be purged: it is unowned and open, its done mark is over, and its version
+// is older than ?3 microseconds. A row type#0 holds the number of rows type#1 and so on, so it
+// stays until these are gone. They are found one by one: a range of the index would go through the
+// rows of all other ids as well.
+inline constexpr std::string_view is_idle = R"(owner IS NULL
+   AND expires_at <= {now}
+   AND done_until <= {now}
+   AND version < {now_us} - ?3
+   AND NOT (lock_type GLOB '*#0' AND EXISTS (
+         SELECT 1
+           FROM (WITH RECURSIVE numbers (number) AS (
+                   SELECT 1 UNION ALL SELECT number + 1 FROM numbers LIMIT 1000)
+                 SELECT number FROM numbers)
+          CROSS JOIN shared_lock n
+          WHERE n.lock_type = substr(l.lock_type, 1, length(l.lock_type) - 1) || number
+            AND n.source_id = l.source_id)))";
+
+// Reads the next rows in key order, each with 1 if it may be purged, else 0.
 // ?1 lock_type, ?2 source_id to continue after, or empty, ?3 age in microseconds, ?4 number of rows
-// A row type#0 holds the number of rows type#1 and so on, so it stays until these are gone. They
-// are found one by one: a range of the index would go through the rows of all other ids as well.
 inline constexpr std::string_view find_idle = R"(
 SELECT lock_type, source_id,
-       owner IS NULL
-       AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
-       AND done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')
-       AND version < CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000 - ?3
-       AND NOT (lock_type GLOB '*#0' AND EXISTS (
-           SELECT 1
-             FROM (WITH RECURSIVE numbers (number) AS (
-                     SELECT 1 UNION ALL SELECT number + 1 FROM numbers LIMIT 1000)
-                   SELECT number FROM numbers)
-            CROSS JOIN shared_lock n
-            WHERE n.lock_type = substr(l.lock_type, 1, length(l.lock_type) - 1) || number
-              AND n.source_id = l.source_id))
+       {is_idle}
   FROM shared_lock l
  WHERE (lock_type, source_id) > (?1, ?2)
  ORDER BY lock_type, source_id
  LIMIT ?4
 )";
 
-// Deletes a row if it is still one that may be purged, by the conditions of `find_idle`.
+// Deletes a row if it is still one that may be purged.
 // ?1 lock_type, ?2 source_id, ?3 age in microseconds
 inline constexpr std::string_view delete_idle = R"(
 DELETE FROM shared_lock AS l
  WHERE lock_type = ?1 AND source_id = ?2
-   AND owner IS NULL
-   AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
-   AND done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')
-   AND version < CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000 - ?3
-   AND NOT (lock_type GLOB '*#0' AND EXISTS (
-         SELECT 1
-           FROM (WITH RECURSIVE numbers (number) AS (
-                 SELECT 1 UNION ALL SELECT number + 1 FROM numbers LIMIT 1000)
-               SELECT number FROM numbers)
-          CROSS JOIN shared_lock n
-          WHERE n.lock_type = substr(l.lock_type, 1, length(l.lock_type) - 1) || number
-          AND n.source_id = l.source_id))
+   AND {is_idle}
 )";
 
 // Reads the number of the last applied migration; 0 if there is none. Fails without the table. No

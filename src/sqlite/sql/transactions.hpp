@@ -12,18 +12,17 @@ namespace rowlock::sqlite::sql {
 // ?1 lock_type, ?2 source_id
 inline constexpr std::string_view lock_row = R"(
 INSERT INTO shared_lock (lock_type, source_id, version, ended_at, ended_as)
-VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000,
-        strftime('%Y-%m-%d %H:%M:%f', 'now'), 'locked')
+VALUES (?1, ?2, {now_us}, {now}, 'locked')
 ON CONFLICT (lock_type, source_id) DO UPDATE
    SET version      = max(version + 1, excluded.version),
        owner        = NULL,
        holder       = NULL,
        acquired_at  = NULL,
        expires_at   = excluded.expires_at,
-       ended_at     = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       ended_at     = {now},
        ended_as     = 'locked',
        expiry_count = expiry_count + (owner IS NOT NULL)
- WHERE expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+ WHERE expires_at <= {now}
 RETURNING version
 )";
 
@@ -32,15 +31,14 @@ RETURNING version
 // ?1 lock_type, ?2 source_id, ?3 the version that was read
 inline constexpr std::string_view advance = R"(
 UPDATE shared_lock
-   SET version     = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
-                                           AS INTEGER) * 1000),
+   SET version     = {next_version},
        holder      = NULL,
        acquired_at = NULL,
        expires_at  = '1970-01-01 00:00:00.000',
-       ended_at    = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       ended_at    = {now},
        ended_as    = 'committed'
  WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3 AND owner IS NULL
-   AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+   AND expires_at <= {now}
 )";
 
 // Statements on a row of the application. Their texts are rendered for its table: {entities} is the
@@ -86,8 +84,7 @@ inline constexpr std::string_view advance_time = R"(
 UPDATE {entities} AS entity
    SET {version} = strftime('%Y-%m-%d %H:%M:%S', moved.to_us / 1000000, 'unixepoch')
                    || printf('.%06d', moved.to_us % 1000000)
-  FROM (SELECT max({seen} + 1, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
-               AS to_us) AS moved
+  FROM (SELECT max({seen} + 1, {now_us}) AS to_us) AS moved
  WHERE {same_id} AND {microseconds} = {seen}
 )";
 
@@ -96,10 +93,10 @@ UPDATE {entities} AS entity
 // ?1 lock_type, ?2 source_id
 inline constexpr std::string_view count_failure = R"(
 INSERT INTO shared_lock (lock_type, source_id, version, failure_count)
-VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000, 1)
+VALUES (?1, ?2, {now_us}, 1)
 ON CONFLICT (lock_type, source_id) DO UPDATE
    SET failure_count = failure_count + 1
- WHERE expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+ WHERE expires_at <= {now}
 )";
 
 // Changes no row, but makes the transaction the writer of the table's file. With attached files, a

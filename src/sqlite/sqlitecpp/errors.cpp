@@ -6,8 +6,6 @@
 #include <exception>
 
 #include "rowlock/retry.hpp"
-#include "sqlite/database_file.hpp"
-#include "sqlite/statement.hpp"
 
 namespace rowlock::detail {
 

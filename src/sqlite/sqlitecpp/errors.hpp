@@ -9,7 +9,7 @@
 
 #include "rowlock/table_name.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/statement.hpp"
+#include "sqlite/failure.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::detail {

@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "base/limits.hpp"
@@ -54,13 +53,9 @@ class database_of_store final : public sqlite::session_file {
     if (!database_) return true;
     return !sqlite::has_moved(handle()) && (factory_ || !sqlite::is_read_only(handle()));
   }
-  [[nodiscard]] std::exception_ptr error_of(const failure& failed,
-                                            const std::string& if_missing) const override {
-    try {
-      detail::throw_as_error(failed, where(), if_missing);
-    } catch (...) {
-      return std::current_exception();
-    }
+  [[noreturn]] void throw_meaning_of(const failure& failed,
+                                     const std::string& if_missing) const override {
+    detail::throw_as_error(failed, where(), if_missing);
   }
 
  private:
@@ -83,13 +78,9 @@ class file_in_use final : public sqlite::session_file {
   }
   [[nodiscard]] std::string where() const override { return "sqlite://"; }
   [[nodiscard]] bool is_alive() const noexcept override { return true; }
-  [[nodiscard]] std::exception_ptr error_of(const failure& failed,
-                                            const std::string& if_missing) const override {
-    try {
-      sqlite::throw_error(failed, where(), if_missing);
-    } catch (...) {
-      return std::current_exception();
-    }
+  [[noreturn]] void throw_meaning_of(const failure& failed,
+                                     const std::string& if_missing) const override {
+    sqlite::throw_error(failed, where(), if_missing);
   }
 };
 

@@ -10,8 +10,10 @@
 #include "base/reported.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/sqlite.hpp"
+#include "sqlite/failure.hpp"
+#include "sqlite/immediate.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
-#include "sqlite/statement.hpp"
+#include "sqlite/transaction_state.hpp"
 #include "sqlite/write_transaction.hpp"
 #include "store/entity_sql.hpp"
 
