@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/child_process.hpp"
+#include "cli/exit_codes.hpp"
 #include "cli/options.hpp"
 #include "cli/signal_queue.hpp"
 #include "rowlock/lease.hpp"
@@ -22,7 +23,7 @@ struct locked_command_options {
   std::optional<std::string> renew_for;
   std::string grace = "10s";
   std::string holder;
-  std::string lost_exit_code = "76";
+  std::string lost_exit_code = std::to_string(exit_code::lost);
   bool process_group = false;
   bool durable_release = false;
 

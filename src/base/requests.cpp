@@ -1,11 +1,8 @@
-// Checks of requests, and owner ids.
+// Checks of requests.
 #include "rowlock/port/requests.hpp"
-
-#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <set>
 #include <string>
@@ -181,24 +178,6 @@ void check(const history_purge_request& request) {
   if (request.limit == 0 || request.limit > largest_page) {
     throw error{errc::misuse, "a purge deletes 1 to 10,000 events at a time"};
   }
-}
-
-owner_id make_owner_id() {
-  std::array<unsigned char, 16> bytes{};
-  // A signal does not shorten a read of up to 256 bytes once the source is ready (getrandom(2)).
-  while (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    if (errno != EINTR) {
-      throw error{errc::unavailable, "the kernel gives no random bytes: check getrandom(2)"};
-    }
-  }
-  constexpr const char* digits = "0123456789abcdef";
-  owner_id made;
-  made.text.reserve(2 * bytes.size());
-  for (const unsigned char byte : bytes) {
-    made.text += digits[byte >> 4U];
-    made.text += digits[byte & 0x0FU];
-  }
-  return made;
 }
 
 }  // namespace rowlock
