@@ -126,7 +126,7 @@ class checkup {
     return {.detail = "table " + table_ + " is as its migrations make it"};
   }
 
-  finding rights_for(use needed, const std::string& what) const {
+  [[nodiscard]] finding rights_for(use needed, const std::string& what) const {
     if (!found_.missing_rights) return skipped("there is no table whose privileges can be read");
     std::vector<std::string> missing;
     for (const auto& each : *found_.missing_rights) {
@@ -146,7 +146,7 @@ class checkup {
   }
 
   /// Without this right a change is made, and its event is left out.
-  finding check_recording() {
+  [[nodiscard]] finding check_recording() const {
     auto found = rights_for(use::record, "write the events of its changes");
     if (found.status == check_status::failed) found.status = check_status::warning;
     if (found.status == check_status::ok) {
@@ -156,7 +156,7 @@ class checkup {
   }
 
   /// A role that locks needs no right to delete.
-  finding check_purging() {
+  [[nodiscard]] finding check_purging() const {
     auto found = rights_for(use::purge, "purge");
     if (found.status != check_status::failed) return found;
     found.status = check_status::ok;

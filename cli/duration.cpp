@@ -35,16 +35,18 @@ milliseconds parse_duration(std::string_view option, std::string_view text,
   const bool is_shown =
       text.size() <= longest_shown && (is_negative || text.find_first_of(digits) == 0);
   const std::string given = is_shown ? fmt::format("{} '{}'", option, text) : std::string{option};
-  const auto no_duration = misuse(
-      "{} is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d{}",
-      given, or_else);
+  const auto no_duration = [&] {
+    return misuse(
+        "{} is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d{}",
+        given, or_else);
+  };
 
   if (is_negative) throw misuse("{} is negative: a duration is zero or more", given);
   milliseconds::rep number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, number);
   if (failure == std::errc::result_out_of_range) throw misuse("{} is longer than 365d", given);
-  if (failure != std::errc{}) throw no_duration;
+  if (failure != std::errc{}) throw no_duration();
   const std::string_view name{rest, static_cast<std::size_t>(end - rest)};
   if (name.empty()) {
     throw misuse("{} has no unit: write {}s for seconds, or m, h, d", given, text);
@@ -54,7 +56,7 @@ milliseconds parse_duration(std::string_view option, std::string_view text,
     if (number > longest_duration / known.length) throw misuse("{} is longer than 365d", given);
     return number * known.length;
   }
-  throw no_duration;
+  throw no_duration();
 }
 
 std::string show_duration(std::chrono::microseconds shown) {

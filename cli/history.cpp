@@ -45,6 +45,7 @@ class event_table : public text_table {
 
   std::vector<std::string> lines_of(const std::vector<lock_event>& events) {
     std::vector<row> shown;
+    shown.reserve(events.size());
     for (const auto& event : events) shown.push_back({cells_of(event)});
     return text_table::lines_of(shown);
   }

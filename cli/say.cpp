@@ -48,18 +48,18 @@ void say(std::string_view message) {
 }
 
 std::string without_passwords(std::string text) {
-  auto& mask = shared();
-  const detail::checked_lock lock{mask.mutex};
-  return mask.passwords.apply(std::move(text));
+  auto& known = shared();
+  const detail::checked_lock lock{known.mutex};
+  return known.passwords.apply(std::move(text));
 }
 
 void hide_passwords_of(std::string_view url) {
-  auto& mask = shared();
-  const detail::checked_lock lock{mask.mutex};
-  mask.passwords.learn_url(url);
+  auto& known = shared();
+  const detail::checked_lock lock{known.mutex};
+  known.passwords.learn_url(url);
   for (const char* const name : {"PGPASSWORD", "MYSQL_PWD"}) {
     const char* const password = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-    if (password != nullptr) mask.passwords.learn(password);
+    if (password != nullptr) known.passwords.learn(password);
   }
 }
 

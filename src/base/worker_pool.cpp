@@ -29,6 +29,7 @@ void worker_pool::start_worker() {
 
 worker_pool::timer worker_pool::post_at(boot_clock::time_point when, task work) {
   const checked_lock lock{mutex_};
+  if (is_closed_) return {when, 0};  // dropped, as `close` drops timers
   start_thread("watch the clock", [this] {
     mutex_.assume_locked();
     if (!watcher_.joinable()) watcher_ = std::thread{[this] { watch(); }};

@@ -204,7 +204,7 @@ batched_call::role statement_batcher::lead(call<Request, Answer>& leader, const 
 std::vector<acquire_answer> statement_batcher::acquire(std::span<const acquire_request> requests) {
   return share<acquire_answer>(statement_kind::acquire, requests,
                                [this](std::span<const acquire_request> all) {
-                                 if (all.size() > 1) return target_.acquire(all);
+                                 if (all.size() != 1) return target_.acquire(all);
                                  target_.home().require();
                                  return target_.do_acquire(all, {});
                                });

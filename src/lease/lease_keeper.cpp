@@ -98,13 +98,14 @@ std::shared_ptr<lease_state> lease_keeper::take_up(lease_request& wanted,
     });
   }
   const auto hold_until = now() + wanted.hold_at_least;
-  auto kept = std::make_shared<lease_state>(std::move(wanted), *granted.version, requested_at);
+  auto kept =
+      std::make_shared<lease_state>(std::exchange(wanted, {}), *granted.version, requested_at);
   kept->hold_until = hold_until;
   if (registry_.add(kept, requested_at)) return kept;
+  kept->give_up_hold();
+  deferred_.add({*kept, now()}, deferred_releases::tried::never);
   wanted.request.key = kept->key;
-  wanted.request.owner = kept->owner;
   wanted.request.correlation_id = kept->correlation_id;
-  return_grant(wanted.request, kept->token);
   return nullptr;
 }
 

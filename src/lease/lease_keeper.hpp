@@ -67,9 +67,9 @@ class lease_keeper {
   /// started.
   void start_threads();
 
-  /// Takes up the grant of a request made at `requested_at`, whose texts move into the lease.
-  /// Returns null if its deadline has passed; the grant is then released, and `wanted` is as
-  /// before.
+  /// Takes up a grant requested at `requested_at`; the request's texts move into the lease. Returns
+  /// null if its deadline has passed: then the grant is released, and `wanted` has its key and its
+  /// correlation id.
   std::shared_ptr<lease_state> take_up(lease_request& wanted, const acquire_answer& granted,
                                        boot_clock::time_point requested_at);
 

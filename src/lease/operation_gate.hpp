@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -13,46 +14,46 @@ namespace rowlock::detail {
 ///
 /// Thread-safety: all members may be called from any thread.
 class operation_gate {
+  /// The number of operations, and whether the gate is closed.
+  using counter = std::atomic<std::uint32_t>;
+  static constexpr std::uint32_t closed = std::uint32_t{1} << 31U;
+
  public:
   /// While it exists, `await_last` does not return.
   class guard {
    public:
-    explicit guard(operation_gate& entered) noexcept : gate_{&entered} {}
-    guard(guard&& other) noexcept : gate_{std::exchange(other.gate_, nullptr)} {}
+    explicit guard(std::shared_ptr<counter> entered) noexcept : counter_{std::move(entered)} {}
+    guard(guard&&) noexcept = default;
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
     guard& operator=(guard&&) = delete;
     ~guard() {
-      if (gate_ != nullptr) gate_->leave();
+      if (counter_ != nullptr && --*counter_ == closed) counter_->notify_all();
     }
 
    private:
-    operation_gate* gate_;
+    std::shared_ptr<counter> counter_;  // the gate may be gone once it is down to zero
   };
 
   /// Returns nothing once closed.
   [[nodiscard]] std::optional<guard> enter() noexcept {
-    auto seen = state_.load();
+    auto seen = counter_->load();
     do {
       if ((seen & closed) != 0) return std::nullopt;
-    } while (!state_.compare_exchange_weak(seen, seen + 1));
-    return std::optional<guard>{std::in_place, *this};
+    } while (!counter_->compare_exchange_weak(seen, seen + 1));
+    return std::optional<guard>{std::in_place, counter_};
   }
 
-  void close() noexcept { state_ |= closed; }
+  void close() noexcept { *counter_ |= closed; }
   /// Waits until all operations have ended. To be called after `close`.
   void await_last() const noexcept {
-    for (auto seen = state_.load(); seen != closed; seen = state_.load()) state_.wait(seen);
+    for (auto seen = counter_->load(); seen != closed; seen = counter_->load()) {
+      counter_->wait(seen);
+    }
   }
 
  private:
-  static constexpr std::uint32_t closed = std::uint32_t{1} << 31U;
-
-  void leave() noexcept {
-    if (--state_ == closed) state_.notify_all();
-  }
-
-  std::atomic<std::uint32_t> state_{0};  // number of operations, and whether closed
+  const std::shared_ptr<counter> counter_ = std::make_shared<counter>(0);
 };
 
 }  // namespace rowlock::detail

@@ -152,7 +152,7 @@ bool releaser::hand_off(const pending& all) {
          loop_.handoff(all.requests.front(), lease.handoffs) == change_answer::done;
 }
 
-void releaser::pending::swap(std::size_t one, std::size_t other) {
+void releaser::pending::swap(std::size_t one, std::size_t other) const {
   std::swap(each[one], each[other]);
   std::swap(requests[one], requests[other]);
 }

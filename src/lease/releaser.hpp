@@ -62,7 +62,7 @@ class releaser {
     std::span<ended_lease> each;
     std::span<release_request> requests;
 
-    void swap(std::size_t one, std::size_t other);
+    void swap(std::size_t one, std::size_t other) const;
     [[nodiscard]] pending first(std::size_t count) const {
       return {each.first(count), requests.first(count)};
     }

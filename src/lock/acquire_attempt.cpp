@@ -41,9 +41,11 @@ retry_policy checked(retry_policy wait) {
 
 }  // namespace
 
-acquire_attempt::acquire_attempt(lease_keeper& leases, lease_request wanted, retry_policy wait)
+acquire_attempt::acquire_attempt(lease_keeper& leases, lease_request wanted, retry_policy wait,
+                                 readers read_by)
     : leases_{leases},
       wanted_{std::move(wanted)},
+      read_by_{read_by},
       wait_{checked(std::move(wait))},
       began_{leases.now()},
       until_{wait_.give_up_after ? began_ + bounded(*wait_.give_up_after)
@@ -63,7 +65,11 @@ attempt_end acquire_attempt::try_once() {
 
 attempt_end acquire_attempt::end_of(wait_result how) {
   if (!how.granted) return {.refused = std::move(how.refused), .fault = std::move(how.fault)};
-  auto kept = leases_.take_up(wanted_, how.granted->answer, how.granted->tried_at);
+  const auto take_up = [&](lease_request& wanted) {
+    return leases_.take_up(wanted, how.granted->answer, how.granted->tried_at);
+  };
+  auto copied = read_by_ == readers::several_threads ? std::optional{wanted_} : std::nullopt;
+  auto kept = take_up(copied ? *copied : wanted_);
   if (kept == nullptr) return {.fault = granted_too_late()};
   kept->handoffs = how.granted->handoffs;
   return {.granted = std::move(kept)};
@@ -197,7 +203,8 @@ std::exception_ptr granted_too_late() {
 
 attempt_end acquire(lease_keeper& leases, lease_request wanted, retry_policy wait) {
   const auto callers_stop = wait.stop;
-  acquire_attempt attempt{leases, std::move(wanted), std::move(wait)};
+  acquire_attempt attempt{leases, std::move(wanted), std::move(wait),
+                          acquire_attempt::readers::one_thread};
   auto end = attempt.first_try();
   if (!end) {
     const either_stop stop{callers_stop, leases.closing()};

@@ -33,8 +33,11 @@ std::exception_ptr granted_too_late();
 /// the calls that end a wait (`time_over`, `give_up`, `stop`) may run concurrently.
 class acquire_attempt {
  public:
+  /// Whether other threads may read the request while a grant is taken up. If not, its texts move
+  /// into the lease.
+  enum class readers { one_thread, several_threads };
   /// Starts the time of the policy. Throws `error` (misuse) for an invalid policy.
-  acquire_attempt(lease_keeper& leases, lease_request wanted, retry_policy wait);
+  acquire_attempt(lease_keeper& leases, lease_request wanted, retry_policy wait, readers read_by);
 
   [[nodiscard]] const lock_key& key() const noexcept { return wanted_.request.key; }
 
@@ -78,7 +81,8 @@ class acquire_attempt {
   std::exception_ptr why_away(const wait_queue::departure& left);
 
   lease_keeper& leases_;
-  lease_request wanted_;  // without its texts once granted
+  lease_request wanted_;  // read by one thread: without its texts once granted
+  const readers read_by_;
   const retry_policy wait_;
   const boot_clock::time_point began_;
   const boot_clock::time_point until_;

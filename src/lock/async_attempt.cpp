@@ -17,7 +17,8 @@ async_attempt::async_attempt(lease_keeper& leases, operation_gate::guard here, l
       here_{std::move(here)},
       stop_{wait.stop},
       can_wait_{is_patient(wait)},
-      attempt_{leases, std::move(wanted), std::move(wait)},
+      attempt_{leases, std::move(wanted), std::move(wait),
+               acquire_attempt::readers::several_threads},
       done_{std::move(done)} {}
 
 async_attempt::~async_attempt() {

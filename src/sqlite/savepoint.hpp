@@ -23,7 +23,7 @@ class savepoint {
     if (released_) return;
     try {
       execute(transaction_, sql::undo_savepoint);
-    } catch (const failure&) {  // SQLite has rolled back the whole transaction
+    } catch (...) {  // SQLite has rolled back the whole transaction, or there is no memory
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "wait/outage.hpp"
@@ -46,10 +47,17 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
   // A waiter behind the head makes no try, and its time may end before the next answer.
   const bool has_tried = first.refused || first.fault != nullptr;
   if (!is_new && !has_tried) joining->fault = queue.waiting.front()->fault;
-  queue.join(joining, now);
+  try {
+    if (is_new) {
+      tries_.add(place->first);
+      reads_.add(place->first);
+    }
+    queue.join(joining, now);
+  } catch (const std::bad_alloc&) {
+    if (is_new) forget(place);
+    throw;
+  }
   if (is_new) {
-    tries_.add(place->first);
-    reads_.add(place->first);
     last_new_queue_ = now;
     queue.last = {.reason = refusal_reason::busy, .key = key};
     if (first.refused) queue.refused_first(*first.refused, now);
@@ -106,14 +114,18 @@ key_queue* wait_queue::queue_of(const lock_key& key) {
   return found == queues_.end() ? nullptr : &found->second;
 }
 
+void wait_queue::forget(std::map<lock_key, key_queue>::iterator place) {
+  tries_.erase(place->first, place->second.indexed_try);
+  reads_.erase(place->first, place->second.indexed_read);
+  queues_.erase(place);
+}
+
 void wait_queue::settle(const lock_key& key) {
   const auto place = queues_.find(key);
   if (place == queues_.end()) return;
   auto& [indexed, queue] = *place;
   if (queue.waiting.empty()) {
-    tries_.erase(indexed, queue.indexed_try);
-    reads_.erase(indexed, queue.indexed_read);
-    queues_.erase(place);
+    forget(place);
   } else {
     tries_.move(indexed, queue.indexed_try, queue.try_at());
     reads_.move(indexed, queue.indexed_read, queue.read_at());

@@ -123,6 +123,7 @@ class wait_queue {
   /// To be called after a change of the key's queue: brings the indexes up to date, and forgets a
   /// queue without waiters.
   void settle(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
+  void forget(std::map<lock_key, key_queue>::iterator place) ROWLOCK_REQUIRES(mutex_);
   /// Schedules the first call for a new queue.
   void begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now)
       ROWLOCK_REQUIRES(mutex_);

@@ -205,7 +205,7 @@ class ArgumentsTest(unittest.TestCase):
         self.assertLessEqual(max(map(len, lines)), 100)
 
     def test_results_of_something_else_are_rejected(self):
-        self.assertIn("was not written by script/bench", self.answer("--report", "bench/results/2026-11-21-sets.json"))
+        self.assertIn("was not written by script/bench", self.answer("--report", "CMakePresets.json"))
         self.assertIn("is no JSON", self.answer("--report", "bench/README.md"))
         self.assertIn("there is no file", self.answer("--report", "nothing.json"))
 

@@ -188,6 +188,26 @@ TEST_F(Async, ThatIsCancelledDuringAStatementDoesNotGetInLine) {
   EXPECT_TRUE(start(wait_for(1h)).answer().acquired()) << "the waiter that is gone stands before";
 }
 
+TEST_F(Async, ThatIsCancelledBeforeItIsToldOfItsGrantNamesItsKey) {
+  auto held = theirs();
+  auto other = *theirs_.try_acquire({"job", "c"});
+  auto waiting = start(wait_forever());
+  rows_.await("acquire", 1);
+  auto behind = start({.wait = wait_forever()}, {"job", "c"});
+  rows_.await("acquire", 2);
+  await_in_line();
+  gate told;
+  start_acquire(*ours_, {"job", "b"}, {}, [&](const acquire_end&) { told.pass(); });
+  told.await_visitor();  // the only thread of the pool tells nothing else meanwhile
+  held.release();
+  rows_.await_one_more(*time_, "acquire");
+  other.release();
+  rows_.await_one_more(*time_, "acquire");  // by then the grant of the first is taken up
+  waiting.pending.cancel();
+  told.open();
+  EXPECT_EQ(waiting.answer().refusal().key, key_);
+}
+
 TEST_F(Async, ThatIsCancelledBeforeItsTurnAsksNothing) {
   gate answer;
   rows_.before("acquire", [&] { answer.pass(); });

@@ -6,6 +6,7 @@
 
 // Attributes of clang's thread-safety analysis; empty for other compilers.
 // https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// NOLINTBEGIN(cppcoreguidelines-macro-usage): attributes have no other spelling
 #if defined(__clang__)
 #define ROWLOCK_THREAD_SAFETY(attribute) __attribute__((attribute))
 #else
@@ -18,6 +19,7 @@
 #define ROWLOCK_REQUIRES(...) ROWLOCK_THREAD_SAFETY(requires_capability(__VA_ARGS__))
 /// A function whose locking the analysis cannot follow; a comment says why it is correct.
 #define ROWLOCK_UNCHECKED ROWLOCK_THREAD_SAFETY(no_thread_safety_analysis)
+// NOLINTEND(cppcoreguidelines-macro-usage)
 
 namespace rowlock::detail {
 
