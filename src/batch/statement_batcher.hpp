@@ -68,7 +68,7 @@ class statement_batcher {
   template <class Answer, class Request, class Send>
   std::vector<Answer> share(statement_kind kind, std::span<const Request> requests,
                             const Send& send);
-  /// For a call that nobody follows.
+  /// For a call without followers.
   template <class Request, class Answer, class Send>
   std::vector<Answer> send_alone(call<Request, Answer>& only, const Send& send);
   template <class Request, class Answer, class Send>
