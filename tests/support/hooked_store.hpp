@@ -207,9 +207,21 @@ class hooked_store final : public passing_store {
   std::optional<handoff_request> last_hand_over_;            // guarded by mutex_
 };
 
-/// A door that a test opens.
+/// A door that a test opens. At its end it is open, and no call is inside any more.
 class gate {
  public:
+  gate() = default;
+  gate(const gate&) = delete;
+  gate& operator=(const gate&) = delete;
+  gate(gate&&) = delete;
+  gate& operator=(gate&&) = delete;
+  ~gate() {
+    std::unique_lock lock{mutex_};
+    is_open_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return inside_ == 0; });
+  }
+
   void open() {
     const std::scoped_lock lock{mutex_};
     is_open_ = true;
@@ -218,10 +230,12 @@ class gate {
   void pass() {
     std::unique_lock lock{mutex_};
     was_reached_ = true;
+    ++inside_;
     changed_.notify_all();
-    if (!changed_.wait_for(lock, patience, [this] { return is_open_; })) {
-      throw std::runtime_error{"the gate stayed shut"};
-    }
+    const bool opened = changed_.wait_for(lock, patience, [this] { return is_open_; });
+    --inside_;
+    changed_.notify_all();
+    if (!opened) throw std::runtime_error{"the gate stayed shut"};
   }
   /// Returns once a call stands before it, or has passed it.
   void await_visitor() {
@@ -236,6 +250,7 @@ class gate {
   std::condition_variable changed_;
   bool is_open_ = false;      // guarded by mutex_
   bool was_reached_ = false;  // guarded by mutex_
+  std::size_t inside_ = 0;    // guarded by mutex_
 };
 
 }  // namespace rowlock::tests
