@@ -52,9 +52,10 @@ std::vector<std::string> words_of(const choices<Value, Size>& known) {
   return words;
 }
 
-/// `a, b or c`, of two words or more.
+/// `a, b or c`; there is a word.
 inline std::string one_of(const std::vector<std::string>& words) {
-  return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+  return fmt::format("{}{}{}", fmt::join(words.begin(), words.end() - 1, ", "),
+                     words.size() > 1 ? " or " : "", words.back());
 }
 
 /// The words in the form of CLI11's own checks. It is all that the tree knows: `chosen_of` checks,

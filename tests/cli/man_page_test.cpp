@@ -111,6 +111,12 @@ TEST_F(ManPageTest, EveryOptionStandsInItsPage) {
   }
 }
 
+TEST_F(ManPageTest, WhichOptionsGoTogetherStandsInThePage) {
+  const auto migrate = shown(page_of(*tree_->get_subcommand("migrate")));
+  EXPECT_THAT(migrate, HasSubstr("Not together with --url-file."));
+  EXPECT_THAT(migrate, HasSubstr("Needs --print. Not together with --down or --without."));
+}
+
 /// But for the words before a colon that become a title.
 TEST_F(ManPageTest, EveryLineOfTheHelpTextStandsInItsPage) {
   for (const auto* command : commands_) {
