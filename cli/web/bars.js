@@ -6,6 +6,8 @@
 
 const markDistance = 5;
 const leastForText = 36;
+/** The opacity of what is not of the chosen holder. */
+const faint = 0.2;
 
 /** One frame: the canvas, the scale of time, and what is drawn. `holder`: others are faint. */
 function frameOn(canvas, width, height, scale, holder) {
@@ -72,7 +74,7 @@ function drawHolds(f, { holds }, y, height) {
       continue;
     }
     const ground = colour(holderColour(item.holder ?? ''));
-    context.globalAlpha = f.isOther(item) ? 0.18 : 1;
+    context.globalAlpha = f.isOther(item) ? faint : 1;
     context.fillStyle = ground;
     if (right - left < 1.5) {
       // All holds that end within this pixel are one column.
@@ -127,30 +129,30 @@ function drawHatching({ context, width: whole }, x, y, width, height) {
   context.restore();
 }
 
-/** Calls `draw(x)` for the points of `items`, sorted by time, that are `distance` apart. */
-function eachApart(f, items, timeOf, distance, faint, draw) {
-  const indexOf = d3.bisector(timeOf).left;
+/** Calls `draw(x)` for the ends of `items`, sorted by them, that are `distance` apart. */
+function eachApart(f, items, distance, draw) {
   const step = f.perPixel * distance;
-  let i = indexOf(items, f.from - step);
-  while (i < items.length && timeOf(items[i]) <= f.to + step) {
+  let i = indexOfEnd(items, f.from - step);
+  while (i < items.length && items[i].end <= f.to + step) {
     f.context.globalAlpha = f.isOther(items[i]) ? faint : 1;
-    draw(f.scale(timeOf(items[i])));
+    draw(f.scale(items[i].end));
     f.drawn += 1;
-    i = Math.max(i + 1, indexOf(items, timeOf(items[i]) + step));
+    i = Math.max(i + 1, indexOfEnd(items, items[i].end + step));
   }
   f.context.globalAlpha = 1;
 }
 
 function drawPoints(f, { points }, y, height) {
   f.context.fillStyle = colour('quiet');
-  eachApart(
-    f,
-    points,
-    (item) => item.begin,
-    1,
-    0.2,
-    (x) => f.context.fillRect(Math.round(x), y - 1, 1.5, height + 2),
-  );
+  eachApart(f, points, 1, (x) => f.context.fillRect(Math.round(x), y - 1, 1.5, height + 2));
+}
+
+/** Draws `shape` in a colour, on an edge of the ground that parts it from what is behind it. */
+function outline(context, shape, strokeStyle, width) {
+  Object.assign(context, { strokeStyle: colour('ground'), lineWidth: width + 3 });
+  context.stroke(shape);
+  Object.assign(context, { strokeStyle, lineWidth: width });
+  context.stroke(shape);
 }
 
 /** The marks of the legend, of 12 by 12 there, a bit larger and around 0. */
@@ -168,26 +170,14 @@ function drawTroubles(f, { troubles }, y, height) {
   troubleKinds.forEach((kind, i) => {
     const shape = shapes[i];
     const own = colour(kind.replace(' ', '-'));
-    eachApart(
-      f,
-      troubles[i],
-      (item) => item.end,
-      markDistance,
-      0.25,
-      (x) => {
-        context.save();
-        context.translate(x, y + height / 2);
-        context.strokeStyle = colour('ground');
-        context.lineWidth = 5.5;
-        context.stroke(shape);
-        context.strokeStyle = own;
-        context.lineWidth = 2.2;
-        context.stroke(shape);
-        context.fillStyle = kind === 'forced' ? own : colour('ground');
-        if (kind !== 'failed') context.fill(shape);
-        context.restore();
-      },
-    );
+    eachApart(f, troubles[i], markDistance, (x) => {
+      context.save();
+      context.translate(x, y + height / 2);
+      outline(context, shape, own, 2.2);
+      context.fillStyle = kind === 'forced' ? own : colour('ground');
+      if (kind !== 'failed') context.fill(shape);
+      context.restore();
+    });
   });
 }
 
@@ -196,14 +186,9 @@ function drawSelection({ context, width, scale }, item, y, height) {
   const right = scale(endSoFar(item));
   const start = Math.max(-8, left - 3);
   const end = Math.min(width + 8, Math.max(right, left + 3) + 3);
-  context.beginPath();
-  context.roundRect(start, y - 3, end - start, height + 6, 5);
-  context.strokeStyle = colour('ground');
-  context.lineWidth = 5;
-  context.stroke();
-  context.strokeStyle = colour('text');
-  context.lineWidth = 2;
-  context.stroke();
+  const frame = new Path2D();
+  frame.roundRect(start, y - 3, end - start, height + 6, 5);
+  outline(context, frame, colour('text'), 2);
 }
 
 function drawLane(f, lane, y, height) {

@@ -64,9 +64,9 @@ class Details {
     );
     const more = `${counted(others, 'more', 'more')} at this place: zoom in`;
     fill(this.place, [
-      element('p', 'details-key', keyOf(item.lane)),
+      element('p', '', keyOf(item.lane)),
       element('dl', '', facts),
-      others > 0 ? element('p', 'small details-more', more) : null,
+      others > 0 ? element('p', 'small', more) : null,
       isKept ? this.buttons(item) : null,
     ]);
     this.place.setAttribute('role', isKept ? 'group' : 'tooltip');

@@ -16,6 +16,7 @@ const troubleKinds = ['failed', 'ran out', 'forced'];
 const isTrouble = (item) => troubleKinds.includes(item.how);
 
 const indexOfBegin = d3.bisector((item) => item.begin).right;
+const indexOfEnd = d3.bisector((item) => item.end).left;
 const indexOfReach = d3.bisector((item) => item.reach).left;
 
 /** Where an item ends, or has come to. */

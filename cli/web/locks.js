@@ -30,7 +30,7 @@ function signOfLife(lock, elapsed) {
 const isAlarming = ({ life }) => life.level === 'late' || life.level === 'gone';
 
 function notesOf({ waiting, failures, expiries, note, forced }) {
-  const badge = (words) => element('span', 'badge', words);
+  const badge = (words) => element('span', 'badge quiet', words);
   const reason = forced?.reason ? [': ', foreign(forced.reason)] : [];
   return [
     waiting ? waitedFor() : null,
