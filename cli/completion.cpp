@@ -137,8 +137,7 @@ void add_completion(CLI::App& app, action& chosen) {
   const auto shell = std::make_shared<std::string>();
   CLI::App* completion =
       app.add_subcommand("completion", "Print a script for the completion of a shell");
-  completion->add_option("SHELL", *shell, "The shell")
-      ->type_name(type_name_of("SHELL", completion_scripts))
+  add_value(*completion, "SHELL " + type_name_of("SHELL", completion_scripts), *shell, "The shell")
       ->required();
   completion->footer(completion_help);
   completion->callback([shell, &chosen] {

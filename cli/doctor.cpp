@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -72,9 +71,8 @@ int doctor_now(const doctor_options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<doctor_options>();
-  CLI::App* doctor = app.add_subcommand("doctor", "Check a database before its locks are trusted");
-  options->where.add_to(*doctor);
+  const auto [doctor, options] = add_table_command(
+      app, chosen, "doctor", "Check a database before its locks are trusted", doctor_now);
   doctor->add_flag("--json", options->json, "One JSON object with all checks");
   doctor->footer(
       R"(Prints a line for each check: ok, warning, failed or skipped, its name, what was found, and what to do
@@ -114,7 +112,6 @@ Examples:
   rowlock doctor sqlite:///var/lib/shop/locks.db
   rowlock doctor postgresql://app@db/shop --table locking.shared_lock
   rowlock doctor postgresql://app@db/shop --json | jq '.checks[] | select(.status != "ok")')");
-  doctor->callback([options, &chosen] { chosen = [options] { return doctor_now(*options); }; });
 }
 
 }  // namespace rowlock::cli

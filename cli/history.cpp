@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -115,21 +114,17 @@ int history_now(const history_command& command) {
 }  // namespace
 
 void add_history(CLI::App& app, action& chosen) {
-  const auto command = std::make_shared<history_command>();
-  CLI::App* history =
-      app.add_subcommand("history", "Show which holder had which key, when, and how that ended");
-  command->where.add_to(*history);
-  history->add_option("--type", command->which.type, "Only keys of this type")->type_name("TYPE");
-  history->add_option("--source", command->which.source_id, "Only keys with this source id")
-      ->type_name("SOURCE");
-  history->add_option("--holder", command->which.holder, "Only of this holder, by its whole label")
-      ->type_name("LABEL");
-  history
-      ->add_option("--what", command->which.what,
-                   "Only events of this name, such as forced or ran-out")
-      ->type_name("NAME");
+  const auto [history, command] =
+      add_table_command(app, chosen, "history",
+                        "Show which holder had which key, when, and how that ended", history_now);
+  add_value(*history, "--type TYPE", command->which.type, "Only keys of this type");
+  add_value(*history, "--source SOURCE", command->which.source_id, "Only keys with this source id");
+  add_value(*history, "--holder LABEL", command->which.holder,
+            "Only of this holder, by its whole label");
+  add_value(*history, "--what NAME", command->which.what,
+            "Only events of this name, such as forced or ran-out");
   command->period.add_to(*history);
-  history->add_option("--limit", command->limit, "The most events")->type_name("EVENTS");
+  add_value(*history, "--limit EVENTS", command->limit, "The most events");
   history->add_flag("--json", command->json, "An array of objects, for programs");
   history->footer(
       R"(The newest event first. It needs the history of the database: rowlock migrate URL --with history.
@@ -158,7 +153,6 @@ Examples:
   rowlock history postgresql://app@db/shop --type invoice --source 42 --since 7d
   rowlock history postgresql://app@db/shop --what forced --since 30d --json
   rowlock history postgresql://app@db/shop --since 2026-01-31T02:50:00Z --until 2026-01-31T03:10:00Z)");
-  history->callback([command, &chosen] { chosen = [command] { return history_now(*command); }; });
 }
 
 }  // namespace rowlock::cli

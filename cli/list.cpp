@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
@@ -87,13 +85,11 @@ int list_now(const list_command& command) {
 }  // namespace
 
 void add_list(CLI::App& app, action& chosen) {
-  const auto command = std::make_shared<list_command>();
-  CLI::App* list = app.add_subcommand("list", "Show the keys that are held, and their holders");
-  command->where.add_to(*list);
+  const auto [list, command] = add_table_command(
+      app, chosen, "list", "Show the keys that are held, and their holders", list_now);
   command->which.add_to(*list);
-  list->add_option("--limit", command->limit,
-                   "The most rows; by key all if not given, else 1000, and 10000 at most")
-      ->type_name("ROWS");
+  add_value(*list, "--limit ROWS", command->limit,
+            "The most rows; by key all if not given, else 1000, and 10000 at most");
   list->add_flag("--json", command->json, "An array of objects, for programs");
   list->footer(
       R"(Output:
@@ -115,7 +111,6 @@ Examples:
   rowlock list sqlite:///var/lib/shop/locks.db --type invoice
   rowlock list postgresql://app@db/shop --sort age --limit 20
   rowlock list postgresql://app@db/shop --json | jq '.[] | select(.waited_for)')");
-  list->callback([command, &chosen] { chosen = [command] { return list_now(*command); }; });
 }
 
 }  // namespace rowlock::cli

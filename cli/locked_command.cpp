@@ -23,7 +23,6 @@
 #include "cli/say.hpp"
 #include "cli/values.hpp"
 #include "rowlock/clock.hpp"
-#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
@@ -173,18 +172,14 @@ bool pass_on(signal_queue& signals, const child_process& child) {
 void locked_command_options::add_to(CLI::App& subcommand) {
   where.add_to(subcommand);
   which.add_to(subcommand);
-  subcommand.add_option("--ttl", ttl, "How long the key stays taken after this process dies")
-      ->type_name("DURATION");
-  subcommand
-      .add_option("--at-most", renew_for,
-                  "Stop renewing after this long, so that a command that hangs loses the key")
-      ->type_name("DURATION");
-  subcommand.add_option("--grace", grace, "From SIGTERM to SIGKILL when the key was lost")
-      ->type_name("DURATION");
-  subcommand.add_option("--holder", holder, "A label for people; host:pid if not given")
-      ->type_name("LABEL");
-  subcommand.add_option("--lost-exit-code", lost_exit_code, "The exit code when the key was lost")
-      ->type_name("CODE");
+  add_value(subcommand, "--ttl DURATION", ttl,
+            "How long the key stays taken after this process dies");
+  add_value(subcommand, "--at-most DURATION", renew_for,
+            "Stop renewing after this long, so that a command that hangs loses the key");
+  add_value(subcommand, "--grace DURATION", grace, "From SIGTERM to SIGKILL when the key was lost");
+  add_value(subcommand, "--holder LABEL", holder, "A label for people; host:pid if not given");
+  add_value(subcommand, "--lost-exit-code CODE", lost_exit_code,
+            "The exit code when the key was lost");
   subcommand.add_flag("--durable-release", durable_release,
                       "Have the release wait for the disk, so that no crash undoes it");
   subcommand.add_flag("--process-group", process_group,

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -149,37 +148,32 @@ int migrate_now(const migrate_options& options) {
 }  // namespace
 
 void add_migrate(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<migrate_options>();
-  CLI::App* migrate = app.add_subcommand("migrate", "Create or upgrade the lock table");
-  options->where.add_to(*migrate);
+  const auto [migrate, options] =
+      add_table_command(app, chosen, "migrate", "Create or upgrade the lock table", migrate_now);
   CLI::Option* print =
       migrate->add_flag("--print", options->print, "Only print the SQL; nothing is connected to");
   CLI::Option* down =
       migrate->add_flag("--down", options->down, "With --print: the SQL that takes it all back")
           ->needs(print);
-  migrate
-      ->add_option("--format", options->format,
-                   "With --print: the migration tool that the files are for")
-      ->type_name(type_name_of("FORMAT", migration_formats))
+  add_value(*migrate, "--format " + type_name_of("FORMAT", migration_formats), options->format,
+            "With --print: the migration tool that the files are for")
       ->needs(print)
       ->excludes(down);
-  CLI::Option* output =
-      migrate->add_option("--output", options->output, "With --print: the new folder of the files")
-          ->type_name("FOLDER")
-          ->needs(print)
-          ->excludes(down);
+  CLI::Option* output = add_value(*migrate, "--output FOLDER", options->output,
+                                  "With --print: the new folder of the files")
+                            ->needs(print)
+                            ->excludes(down);
   // Without the text itself, which may be a URL with a password.
   const CLI::Validator is_an_option{[](const std::string& text) {
                                       return text == "history" ? "" : "is not known: write history";
                                     },
                                     ""};
-  CLI::Option* with = migrate->add_option("--with", options->with, "Begin an option: history")
-                          ->type_name("OPTION")
-                          ->allow_extra_args(false)  // so that the URL may follow
-                          ->check(is_an_option)
-                          ->excludes(down);
-  migrate->add_option("--without", options->without, "End it; what it has written stays")
-      ->type_name("OPTION")
+  CLI::Option* with =
+      add_value(*migrate, "--with OPTION", options->with, "Begin an option: history")
+          ->allow_extra_args(false)  // so that the URL may follow
+          ->check(is_an_option)
+          ->excludes(down);
+  add_value(*migrate, "--without OPTION", options->without, "End it; what it has written stays")
       ->allow_extra_args(false)
       ->check(is_an_option)
       ->excludes(with)
@@ -202,7 +196,6 @@ Examples:
   rowlock migrate postgresql://app@db/shop --with history
   rowlock migrate --print postgresql:// | psql shop
   rowlock migrate --print --format flyway --output locks postgresql://)");
-  migrate->callback([options, &chosen] { chosen = [options] { return migrate_now(*options); }; });
 }
 
 }  // namespace rowlock::cli

@@ -20,7 +20,6 @@
 #include "cli/file_descriptor.hpp"
 #include "cli/printable.hpp"
 #include "cli/values.hpp"
-#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
@@ -86,12 +85,10 @@ std::string word_in(const choices<Value, Size>& known, Value wanted) {
 void table_options::add_to(CLI::App& subcommand) {
   CLI::Option* const given =
       subcommand.add_option("URL", url, "sqlite:///path, postgresql://... or mysql://...");
-  subcommand
-      .add_option("--url-file", url_file,
-                  "The first line of this file is the URL, which only its owner may read")
-      ->type_name("FILE")
+  add_value(subcommand, "--url-file FILE", url_file,
+            "The first line of this file is the URL, which only its owner may read")
       ->excludes(given);
-  subcommand.add_option("--table", table, "The lock table: NAME or SCHEMA.NAME")->type_name("NAME");
+  add_value(subcommand, "--table NAME", table, "The lock table: NAME or SCHEMA.NAME");
 }
 
 database_url table_options::database() const { return url_as_given(); }
@@ -131,13 +128,11 @@ void key_options::add_to(CLI::App& subcommand) {
                              : "";
       },
       ""};
-  subcommand
-      .add_option("--type", key.type, "What kind of thing is locked; within a scope: SCOPE/TYPE")
-      ->type_name("TYPE")
+  add_value(subcommand, "--type TYPE", key.type,
+            "What kind of thing is locked; within a scope: SCOPE/TYPE")
       ->check(is_given)
       ->required();
-  subcommand.add_option("--source", key.source_id, "Which one of them")
-      ->type_name("SOURCE")
+  add_value(subcommand, "--source SOURCE", key.source_id, "Which one of them")
       ->check(is_given)
       ->required();
 }
@@ -157,18 +152,14 @@ bool confirmation::is_given_for(const std::string& question) const {
 }
 
 void list_options::add_to(CLI::App& subcommand) {
-  subcommand.add_option("--type", type, "Only keys of this type")->type_name("TYPE");
-  subcommand.add_option("--holder", holder, "Only keys of this holder, by its whole label")
-      ->type_name("LABEL");
-  subcommand.add_option("--state", state, "Only keys in this state")
-      ->type_name(type_name_of("STATE", states));
-  subcommand
-      .add_option("--sort", sort,
-                  "By age: the longest held first; by left: the least time left first")
-      ->type_name(type_name_of("ORDER", orders));
-  subcommand
-      .add_option("--color", color, "auto: on a terminal, unless the variable NO_COLOR is set")
-      ->type_name(type_name_of("WHEN", color_uses));
+  add_value(subcommand, "--type TYPE", type, "Only keys of this type");
+  add_value(subcommand, "--holder LABEL", holder, "Only keys of this holder, by its whole label");
+  add_value(subcommand, "--state " + type_name_of("STATE", states), state,
+            "Only keys in this state");
+  add_value(subcommand, "--sort " + type_name_of("ORDER", orders), sort,
+            "By age: the longest held first; by left: the least time left first");
+  add_value(subcommand, "--color " + type_name_of("WHEN", color_uses), color,
+            "auto: on a terminal, unless the variable NO_COLOR is set");
 }
 
 list_request list_options::request() const {
@@ -197,11 +188,9 @@ std::string word_of(row_order order) { return word_in(orders, order); }
 std::string word_of(row_filter state) { return word_in(states, state); }
 
 void period_options::add_to(CLI::App& subcommand) {
-  subcommand
-      .add_option("--since", since,
-                  "Not older: a time, or so long ago; 24h before --until if not given")
-      ->type_name("TIME");
-  subcommand.add_option("--until", until, "Not younger: a time, or so long ago")->type_name("TIME");
+  add_value(subcommand, "--since TIME", since,
+            "Not older: a time, or so long ago; 24h before --until if not given");
+  add_value(subcommand, "--until TIME", until, "Not younger: a time, or so long ago");
 }
 
 history_request period_options::unchecked(history_request request, database_time now) const {

@@ -6,13 +6,24 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "cli/command_tree.hpp"
 #include "cli/database_url.hpp"
 #include "cli/say.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/port/requests.hpp"
 
 namespace rowlock::cli {
+
+/// Adds an option with a value, as help texts show it: `--type TYPE`.
+template <class Value>
+CLI::Option* add_value(CLI::App& subcommand, const std::string& shown, Value& value,
+                       const std::string& description) {
+  const auto gap = shown.find(' ');
+  return subcommand.add_option(shown.substr(0, gap), value, description)
+      ->type_name(shown.substr(gap + 1));
+}
 
 /// The database and the table.
 struct table_options {
@@ -40,6 +51,17 @@ struct table_options {
  private:
   [[nodiscard]] std::string url_as_given() const;
 };
+
+/// A new subcommand with the options of `where`, and its own options; naming it chooses `run`.
+template <class Options>
+auto add_table_command(CLI::App& app, action& chosen, const std::string& name,
+                       const std::string& description, int (*run)(const Options&)) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const subcommand = app.add_subcommand(name, description);
+  options->where.add_to(*subcommand);
+  subcommand->callback([=, &chosen] { chosen = [=] { return run(*options); }; });
+  return std::pair{subcommand, options};
+}
 
 /// The options that name one key.
 struct key_options {

@@ -1,7 +1,6 @@
 // rowlock purge: deletes idle rows.
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,8 +11,8 @@
 #include "cli/exit_timer.hpp"
 #include "cli/options.hpp"
 #include "cli/say.hpp"
-#include "cli/shell_text.hpp"
 #include "cli/signal_queue.hpp"
+#include "cli/values.hpp"
 #include "rowlock/operators.hpp"
 
 namespace rowlock::cli {
@@ -41,9 +40,12 @@ std::string question_of(const purge_options& options) {
 std::string refusal_of(const purge_result& result) {
   std::vector<std::string> keys;
   for (const auto& key : result.refused_keys) keys.push_back(in_words(key));
-  return "the database refused to delete " + counted(result.refused, "row") +
-         ", because a foreign key of another table refers to it, or by a trigger: " +
-         joined(keys, ", ") + (result.refused > keys.size() ? " and others" : "");
+  return fmt::format(
+      "the database refused to delete {}, because a foreign key of another table refers to it, or "
+      "by "
+      "a trigger: {}{}",
+      counted(result.refused, "row"), fmt::join(keys, ", "),
+      result.refused > keys.size() ? " and others" : "");
 }
 
 /// A job with the wrong table would never notice.
@@ -86,11 +88,10 @@ int purge_now(const purge_options& options) {
 }  // namespace
 
 void add_purge(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<purge_options>();
-  CLI::App* purge = app.add_subcommand("purge", "Delete the rows of keys that are no longer used");
-  options->where.add_to(*purge);
-  purge->add_option("--older-than", options->older_than, "Not used for so long; 1h or more")
-      ->type_name("DURATION")
+  const auto [purge, options] = add_table_command(
+      app, chosen, "purge", "Delete the rows of keys that are no longer used", purge_now);
+  add_value(*purge, "--older-than DURATION", options->older_than,
+            "Not used for so long; 1h or more")
       ->required();
   purge->add_flag("--history", options->is_of_history,
                   "Delete old events of the history instead of rows");
@@ -109,7 +110,6 @@ Exit codes: 75 if the answer was no, 128 + n if signal n ended it.
 Example:
   rowlock purge postgresql://app@db/shop --older-than 30d --yes
   rowlock purge postgresql://app@db/shop --history --older-than 90d --yes)");
-  purge->callback([options, &chosen] { chosen = [options] { return purge_now(*options); }; });
 }
 
 }  // namespace rowlock::cli

@@ -1,7 +1,6 @@
 // rowlock release: takes a key away from its holder.
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -13,7 +12,6 @@
 #include "cli/say.hpp"
 #include "cli/shown_row.hpp"
 #include "cli/values.hpp"
-#include "rowlock/error.hpp"
 #include "rowlock/operators.hpp"
 
 namespace rowlock::cli {
@@ -79,22 +77,15 @@ int release_now(const release_options& options) {
 }  // namespace
 
 void add_release(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<release_options>();
-  CLI::App* release = app.add_subcommand("release", "Take a key away from its holder");
-  options->where.add_to(*release);
+  const auto [release, options] =
+      add_table_command(app, chosen, "release", "Take a key away from its holder", release_now);
   options->which.add_to(*release);
   release->add_flag("--force")->description("Needed: the holder does not agree to it")->required();
-  release->add_option("--reason", options->reason, "Why; the row keeps it")
-      ->type_name("TEXT")
-      ->required();
-  release
-      ->add_option("--by", options->by,
-                   "Label of the person or program; the row keeps it; host:pid if not given")
-      ->type_name("LABEL");
-  release
-      ->add_option("--version", options->expected,
-                   "Only if the key is still at this version, as show gave it")
-      ->type_name("VERSION");
+  add_value(*release, "--reason TEXT", options->reason, "Why; the row keeps it")->required();
+  add_value(*release, "--by LABEL", options->by,
+            "Label of the person or program; the row keeps it; host:pid if not given");
+  add_value(*release, "--version VERSION", options->expected,
+            "Only if the key is still at this version, as show gave it");
   options->confirmed.add_to(*release);
   release->footer(
       R"(The holder is notified at its next renewal, or when its lease would have run out, and its fences are
@@ -109,7 +100,6 @@ Exit codes: 66 if the key has no row, 75 if it was not released: the message say
 
 Example:
   rowlock release postgresql://app@db/shop --type invoice --source 42 --force --reason 'web1 is gone')");
-  release->callback([options, &chosen] { chosen = [options] { return release_now(*options); }; });
 }
 
 }  // namespace rowlock::cli

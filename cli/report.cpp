@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -21,6 +20,7 @@
 #include "cli/options.hpp"
 #include "cli/serve/api_json.hpp"
 #include "cli/serve/report_page.hpp"
+#include "cli/values.hpp"
 
 namespace rowlock::cli {
 
@@ -41,12 +41,11 @@ struct report_options {
 /// A rename would put a file in the place of a device, a pipe or a folder.
 void require_file(const std::string& path) {
   if (path.empty()) {
-    throw error{errc::misuse, "--html has no name: name a file, or - for the standard output"};
+    throw misuse("--html has no name: name a file, or - for the standard output");
   }
   struct stat found {};
   if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
-    throw error{errc::misuse,
-                "--html " + path + " is no file: name a file, or write - for the standard output"};
+    throw misuse("--html {} is no file: name a file, or write - for the standard output", path);
   }
 }
 
@@ -102,13 +101,10 @@ int report_now(const report_options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<report_options>();
-  CLI::App* report =
-      app.add_subcommand("report", "Write the page of serve into a file, with all it shows");
-  options->where.add_to(*report);
+  const auto [report, options] = add_table_command(
+      app, chosen, "report", "Write the page of serve into a file, with all it shows", report_now);
   options->period.add_to(*report);
-  report->add_option("--html", options->html, "The file, or - for the standard output")
-      ->type_name("FILE")
+  add_value(*report, "--html FILE", options->html, "The file, or - for the standard output")
       ->required();
   report->footer(
       R"(One HTML file with the locks that are held now (at most 9,999) and the history since then (at most 200,000
@@ -122,7 +118,6 @@ Examples:
   rowlock report postgresql://app_reader@db/shop --since 24h --html locks.html
   rowlock report postgresql://app_reader@db/shop --since 2026-01-31T02:00:00Z --until 2026-01-31T04:00:00Z --html night.html
   rowlock report sqlite:///var/lib/shop/locks.db --html - | gzip > locks.html.gz)");
-  report->callback([options, &chosen] { chosen = [options] { return report_now(*options); }; });
 }
 
 }  // namespace rowlock::cli

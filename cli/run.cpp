@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/command_tree.hpp"
-#include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/exit_timer.hpp"
@@ -174,12 +173,10 @@ void add_run(CLI::App& app, const std::vector<std::string>& command, action& cho
   const auto options = std::make_shared<run_options>();
   CLI::App* run = app.add_subcommand("run", "Run a command only while holding a key");
   options->locked.add_to(*run);
-  run->add_option("--wait", options->wait,
-                  "How long to wait for the key and the database, or: forever")
-      ->type_name("DURATION");
-  run->add_option("-E,--conflict-exit-code", options->conflict_exit_code,
-                  "The exit code when the key was not acquired")
-      ->type_name("CODE");
+  add_value(*run, "--wait DURATION", options->wait,
+            "How long to wait for the key and the database, or: forever");
+  add_value(*run, "-E,--conflict-exit-code CODE", options->conflict_exit_code,
+            "The exit code when the key was not acquired");
   run->footer(help_of_running);
   run->callback([options, &command, &chosen] {
     chosen = [options, &command] { return run_now(*options, command); };

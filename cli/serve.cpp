@@ -1,12 +1,10 @@
 // rowlock serve: a page and metrics of the lock table, over HTTP.
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command_tree.hpp"
-#include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/exit_timer.hpp"
 #include "cli/options.hpp"
@@ -75,17 +73,13 @@ Examples:
 }  // namespace
 
 void add_serve(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<serve_options>();
-  CLI::App* serve = app.add_subcommand("serve", "Show the locks in browsers, and give metrics");
-  options->where.add_to(*serve);
-  serve->add_option("--listen", options->listen, "The address; port 0 takes a free one")
-      ->type_name("ADDRESS:PORT")
-      ->capture_default_str();
-  serve->add_option("--host", options->hosts, "Another name that browsers may call it by")
-      ->type_name("NAME")
+  const auto [serve, options] = add_table_command(
+      app, chosen, "serve", "Show the locks in browsers, and give metrics", serve_now);
+  add_value(*serve, "--listen ADDRESS:PORT", options->listen,
+            "The address; port 0 takes a free one");
+  add_value(*serve, "--host NAME", options->hosts, "Another name that browsers may call it by")
       ->allow_extra_args(false);
   serve->footer(serve_help);
-  serve->callback([options, &chosen] { chosen = [options] { return serve_now(*options); }; });
 }
 
 }  // namespace rowlock::cli

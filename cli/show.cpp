@@ -1,7 +1,6 @@
 // rowlock show: everything that is known of one key.
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -90,9 +89,8 @@ int show_now(const show_options& options) {
 }  // namespace
 
 void add_show(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<show_options>();
-  CLI::App* show = app.add_subcommand("show", "Show everything that is known of one key");
-  options->where.add_to(*show);
+  const auto [show, options] =
+      add_table_command(app, chosen, "show", "Show everything that is known of one key", show_now);
   options->which.add_to(*show);
   show->add_flag("--json", options->json, "An object, for programs; null if there is no row");
   show->footer(
@@ -124,7 +122,6 @@ Exit code: 66 if the key has no row.
 
 Example:
   rowlock show postgresql://app@db/shop --type invoice --source 42 --json | jq .holder)");
-  show->callback([options, &chosen] { chosen = [options] { return show_now(*options); }; });
 }
 
 }  // namespace rowlock::cli

@@ -8,13 +8,11 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "cli/command_tree.hpp"
-#include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/fault_text.hpp"
@@ -24,6 +22,7 @@
 #include "cli/screen.hpp"
 #include "cli/signal_queue.hpp"
 #include "cli/top_frame.hpp"
+#include "cli/values.hpp"
 #include "rowlock/clock.hpp"
 
 namespace rowlock::cli {
@@ -47,7 +46,7 @@ struct top_options {
 milliseconds interval_of(const top_options& options) {
   const auto interval = parse_duration("--interval", options.interval);
   if (interval < least_interval) {
-    throw error{errc::misuse, "--interval is below 1s: top reads once a second at most"};
+    throw misuse("--interval is below 1s: top reads once a second at most");
   }
   return interval;
 }
@@ -288,14 +287,11 @@ int top_now(const top_options& options) {
 }  // namespace
 
 void add_top(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<top_options>();
+  const auto [top, options] =
+      add_table_command(app, chosen, "top", "Watch the keys that are held, on a terminal", top_now);
   options->which.sort = "age";
-  CLI::App* top = app.add_subcommand("top", "Watch the keys that are held, on a terminal");
-  options->where.add_to(*top);
   options->which.add_to(*top);
-  top->add_option("--interval", options->interval, "The time between two reads, 1s or more")
-      ->type_name("TIME")
-      ->capture_default_str();
+  add_value(*top, "--interval TIME", options->interval, "The time between two reads, 1s or more");
   top->add_flag("--once", options->is_once,
                 "Print what it would show, once, also without a terminal");
   top->footer(
@@ -310,7 +306,6 @@ Exit code: 128 + n when signal n ended it.
 
 Example:
   rowlock top postgresql://app@db/shop --sort left)");
-  top->callback([options, &chosen] { chosen = [options] { return top_now(*options); }; });
 }
 
 }  // namespace rowlock::cli
