@@ -107,47 +107,67 @@ std::string possession_in_words(const row_state& row) {
   return state + (left.empty() ? "" : " for another " + left + " after " + row.holder);
 }
 
+void row_totals::add(const row_state& row) {
+  if (row.is_waited_for) ++waited_for;
+  if (!row.is_live()) {
+    if (row.owned) ++run_out;
+    return;
+  }
+  if (!row.owned) {
+    ++closed;
+    return;
+  }
+  ++held;
+  oldest = std::max(oldest, row.held_for.value_or(std::chrono::microseconds{0}));
+  if (has_no_sign(row)) ++silent;
+}
+
+void row_totals::add(const row_totals& other) {
+  held += other.held;
+  closed += other.closed;
+  run_out += other.run_out;
+  silent += other.silent;
+  waited_for += other.waited_for;
+  oldest = std::max(oldest, other.oldest);
+}
+
 ordered_json json_of(const lock_event& event) {
-  ordered_json shown;
-  shown["at"] = timestamp(event.at);
-  shown["type"] = event.key.type;
-  shown["source"] = event.key.source_id;
-  shown["what"] = event.what;
-  shown["version"] = event.version.number;
-  shown["token"] = event.token ? ordered_json(event.token->number) : ordered_json(nullptr);
-  shown["holder"] = text_or_null(event.holder);
-  shown["since"] = timestamp(event.since);
-  shown["until"] = timestamp(event.until);
-  shown["held_ms"] = in_milliseconds_or_null(event.held_for);
-  shown["reason"] = text_or_null(event.reason);
-  shown["correlation_id"] = text_or_null(event.correlation_id);
-  return shown;
+  return {{"at", timestamp(event.at)},
+          {"type", event.key.type},
+          {"source", event.key.source_id},
+          {"what", event.what},
+          {"version", event.version.number},
+          {"token", event.token ? ordered_json(event.token->number) : ordered_json(nullptr)},
+          {"holder", text_or_null(event.holder)},
+          {"since", timestamp(event.since)},
+          {"until", timestamp(event.until)},
+          {"held_ms", in_milliseconds_or_null(event.held_for)},
+          {"reason", text_or_null(event.reason)},
+          {"correlation_id", text_or_null(event.correlation_id)}};
 }
 
 ordered_json json_of(const row_state& row) {
-  ordered_json shown;
-  shown["type"] = row.key.type;
-  shown["source"] = row.key.source_id;
-  shown["state"] = state_of(row);
-  shown["holder"] = row.holder;
-  shown["since"] = timestamp(row.acquired_at);
-  shown["held_ms"] = in_milliseconds_or_null(row.held_for);
-  shown["ttl_ms"] = in_milliseconds_or_null(row.owned ? row.ttl : std::nullopt);
-  shown["sign_of_life_ms"] = in_milliseconds_or_null(row.silent_for());
-  shown["remaining_ms"] = row.is_live() ? whole_milliseconds(*row.remaining) : 0;
-  shown["clock_fault"] = row.has_clock_fault();
-  shown["version"] = row.version.number;
-  shown["note"] = row.note;
-  shown["correlation_id"] = row.correlation_id;
-  shown["waited_for"] = row.is_waited_for;
-  shown["done"] = json_of_done(row.done);
-  shown["failures"] = row.failure_count;
-  shown["expiries"] = row.expiry_count;
-  shown["force_reason"] = row.force_reason;
-  shown["forced"] = json_of_force(row);
-  shown["last"] = json_of_last(row.last);
-  shown["used_by"] = row.used_by ? ordered_json(*row.used_by) : ordered_json(nullptr);
-  return shown;
+  return {{"type", row.key.type},
+          {"source", row.key.source_id},
+          {"state", state_of(row)},
+          {"holder", row.holder},
+          {"since", timestamp(row.acquired_at)},
+          {"held_ms", in_milliseconds_or_null(row.held_for)},
+          {"ttl_ms", in_milliseconds_or_null(row.owned ? row.ttl : std::nullopt)},
+          {"sign_of_life_ms", in_milliseconds_or_null(row.silent_for())},
+          {"remaining_ms", row.is_live() ? whole_milliseconds(*row.remaining) : 0},
+          {"clock_fault", row.has_clock_fault()},
+          {"version", row.version.number},
+          {"note", row.note},
+          {"correlation_id", row.correlation_id},
+          {"waited_for", row.is_waited_for},
+          {"done", json_of_done(row.done)},
+          {"failures", row.failure_count},
+          {"expiries", row.expiry_count},
+          {"force_reason", row.force_reason},
+          {"forced", json_of_force(row)},
+          {"last", json_of_last(row.last)},
+          {"used_by", row.used_by ? ordered_json(*row.used_by) : ordered_json(nullptr)}};
 }
 
 std::string json_text(const ordered_json& shown) {

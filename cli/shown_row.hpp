@@ -2,6 +2,8 @@
 #ifndef ROWLOCK_CLI_SHOWN_ROW_HPP
 #define ROWLOCK_CLI_SHOWN_ROW_HPP
 
+#include <chrono>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -29,6 +31,20 @@ bool has_no_sign(const row_state& row);
 /// `held by web1:4711, 12.5s left (renewed 3.0s ago, lease 30.0s)`, `closed for another
 /// 3.0s after web1:4711`, `free`, `busy: pid 4711 (shop) has the row`.
 std::string possession_in_words(const row_state& row);
+
+/// How many rows are in which state.
+struct row_totals {
+  std::uint64_t held = 0;
+  std::uint64_t closed = 0;
+  std::uint64_t run_out = 0;
+  std::uint64_t silent = 0;
+  std::uint64_t waited_for = 0;
+  std::chrono::microseconds oldest{0};
+
+  [[nodiscard]] std::uint64_t keys() const { return held + closed + run_out; }
+  void add(const row_state& row);
+  void add(const row_totals& other);
+};
 
 /// All that is known of the row; missing values are null, or an empty text.
 nlohmann::ordered_json json_of(const row_state& row);

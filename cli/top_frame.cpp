@@ -1,6 +1,8 @@
 // The header and the rows of `rowlock top`.
 #include "cli/top_frame.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -31,23 +33,11 @@ constexpr std::array<std::string_view, 10> help{
 constexpr std::chrono::seconds unremarkable{1};
 
 std::string counts_in(const top_state& shown) {
-  std::size_t held = 0;
-  std::size_t run_out = 0;
-  std::size_t closed = 0;
-  std::size_t waited_for = 0;
-  for (const auto& row : shown.rows) {
-    if (row.is_waited_for) ++waited_for;
-    if (!row.owned) {
-      ++closed;
-    } else if (row.is_live()) {
-      ++held;
-    } else {
-      ++run_out;
-    }
-  }
-  return std::to_string(held) + " held, " + std::to_string(run_out) + " run out, " +
-         std::to_string(closed) + " closed, " + std::to_string(waited_for) + " waited for" +
-         (shown.rows.size() >= largest_page ? " of the first 10000" : "");
+  row_totals all;
+  for (const auto& row : shown.rows) all.add(row);
+  return fmt::format("{} held, {} run out, {} closed, {} waited for{}", all.held, all.run_out,
+                     all.closed, all.waited_for,
+                     shown.rows.size() >= largest_page ? " of the first 10000" : "");
 }
 
 std::string filters_in(const list_request& request) {

@@ -6,13 +6,12 @@
 
 #include "base/text.hpp"
 #include "cli/printable.hpp"
-#include "cli/shown_row.hpp"
 
 namespace rowlock::cli {
 
 namespace {
 
-using totals_by_type = std::map<std::string, type_totals>;
+using totals_by_type = std::map<std::string, row_totals>;
 
 /// A lock type with the name `other` is added to the rest: one name is one series.
 totals_by_type bounded(const totals_by_type& all) {
@@ -67,30 +66,6 @@ std::string label_value(std::string_view text) {
   return value;
 }
 
-void type_totals::add(const row_state& row) {
-  if (row.is_waited_for) ++waited_for;
-  if (!row.is_live()) {
-    if (row.owned) ++run_out;
-    return;
-  }
-  if (!row.owned) {
-    ++closed;
-    return;
-  }
-  ++held;
-  oldest = std::max(oldest, row.held_for.value_or(std::chrono::microseconds{0}));
-  if (has_no_sign(row)) ++silent;
-}
-
-void type_totals::add(const type_totals& other) {
-  held += other.held;
-  closed += other.closed;
-  run_out += other.run_out;
-  silent += other.silent;
-  waited_for += other.waited_for;
-  oldest = std::max(oldest, other.oldest);
-}
-
 void lock_totals::add(std::span<const row_state> rows) {
   for (const auto& row : rows) by_type_[row.key.type].add(row);
 }
@@ -108,14 +83,14 @@ std::string lock_totals::text() const {
   }
   text += gauge_by_type("rowlock_oldest_hold_seconds",
                         "How long the oldest hold of the lock type has lasted; 0 without one.", all,
-                        [](const type_totals& totals) { return in_seconds(totals.oldest); });
+                        [](const row_totals& totals) { return in_seconds(totals.oldest); });
   text += gauge_by_type("rowlock_silent_holds",
                         "Holds without a renewal for more than half of their lease.", all,
-                        [](const type_totals& totals) { return std::to_string(totals.silent); });
+                        [](const row_totals& totals) { return std::to_string(totals.silent); });
   text += gauge_by_type(
       "rowlock_waited_for_keys",
       "Keys that a process waits for, or did in the last ten seconds (PostgreSQL only).", all,
-      [](const type_totals& totals) { return std::to_string(totals.waited_for); });
+      [](const row_totals& totals) { return std::to_string(totals.waited_for); });
   return text;
 }
 

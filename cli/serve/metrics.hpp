@@ -2,7 +2,6 @@
 #ifndef ROWLOCK_CLI_SERVE_METRICS_HPP
 #define ROWLOCK_CLI_SERVE_METRICS_HPP
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -11,27 +10,13 @@
 #include <string_view>
 #include <utility>
 
-#include "rowlock/port/requests.hpp"
+#include "cli/shown_row.hpp"
 
 namespace rowlock::cli {
 
 /// Each type is a series of its own; a server of metrics must not get more of them than this. The
 /// types with the most keys have one, all others are added up as `other`.
 inline constexpr std::size_t most_metric_types = 100;
-
-/// Of one lock type.
-struct type_totals {
-  std::uint64_t held = 0;
-  std::uint64_t closed = 0;
-  std::uint64_t run_out = 0;
-  std::uint64_t silent = 0;
-  std::uint64_t waited_for = 0;
-  std::chrono::microseconds oldest{0};
-
-  [[nodiscard]] std::uint64_t keys() const { return held + closed + run_out; }
-  void add(const row_state& row);
-  void add(const type_totals& other);
-};
 
 /// Adds up rows that `store::list` returns, page by page.
 class lock_totals {
@@ -41,7 +26,7 @@ class lock_totals {
   [[nodiscard]] std::string text() const;
 
  private:
-  std::map<std::string, type_totals> by_type_;
+  std::map<std::string, row_totals> by_type_;
 };
 
 struct server_counts {
