@@ -1,13 +1,11 @@
 // The checks of rowlock doctor.
 #include "cli/checkup.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <exception>
-#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -15,7 +13,6 @@
 #include "base/process.hpp"
 #include "cli/fault_text.hpp"
 #include "cli/say.hpp"
-#include "cli/shell_text.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 
@@ -135,7 +132,7 @@ class checkup {
     finding found{.detail = "this role may " + what, .values = {{"missing", missing}}};
     if (missing.empty()) return found;
     found.status = check_status::failed;
-    found.detail = "this role may not " + what + ": it lacks " + joined(missing, ", ");
+    found.detail = fmt::format("this role may not {}: it lacks {}", what, fmt::join(missing, ", "));
     const bool has_policy = std::any_of(missing.begin(), missing.end(), [](const auto& right) {
       return right.find(" policy for ") != std::string::npos;
     });
@@ -192,7 +189,7 @@ class checkup {
     found.status = check_status::warning;
     found.detail =
         fmt::format("{} {} a promise", weak.size(), weak.size() == 1 ? "weakens" : "weaken");
-    found.advice = joined(weak, ". ");
+    found.advice = fmt::format("{}", fmt::join(weak, ". "));
     return found;
   }
 

@@ -2,7 +2,6 @@
 #include "cli/database_url.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/text.hpp"
 #include "rowlock/error.hpp"

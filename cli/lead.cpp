@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/command_tree.hpp"
-#include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/exit_timer.hpp"
 #include "cli/locked_command.hpp"

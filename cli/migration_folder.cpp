@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <sstream>
 
-#include "cli/shell_text.hpp"
-
 namespace rowlock::cli {
 
 namespace {
@@ -19,7 +17,9 @@ std::string in_shell(const std::string& path) {
   constexpr std::string_view plain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=-";
   if (path.find_first_not_of(plain) == std::string::npos) return path;
-  return in_shell_quotes(path);
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return quoted + '\'';
 }
 
 bool is_history(const migration& step) { return step.number == 0; }

@@ -3,7 +3,6 @@
 #define ROWLOCK_CLI_MIGRATION_FOLDER_HPP
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/database_url.hpp"

@@ -1,7 +1,7 @@
 // Writes the man pages into a folder, while rowlock is built.
+#include <fmt/chrono.h>
+
 #include <CLI/CLI.hpp>
-#include <array>
-#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -10,11 +10,11 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/command_tree.hpp"
 #include "cli/manual/man_page.hpp"
+#include "cli/values.hpp"
 
 namespace rowlock::cli {
 
@@ -31,17 +31,11 @@ void write(const std::filesystem::path& file, const std::string& text) {
 std::string date_of_source() {
   const char* const given = std::getenv("SOURCE_DATE_EPOCH");  // NOLINT(concurrency-mt-unsafe)
   if (given == nullptr) return {};
-  const std::string_view text{given};
-  std::time_t seconds = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  std::tm day{};
-  std::array<char, 16> date{};
-  if (failure != std::errc{} || rest != text.data() + text.size() ||
-      gmtime_r(&seconds, &day) == nullptr ||
-      std::strftime(date.data(), date.size(), "%Y-%m-%d", &day) == 0) {
+  try {
+    return fmt::format("{:%Y-%m-%d}", fmt::gmtime(whole_number<std::time_t>(given).value()));
+  } catch (const std::exception&) {
     throw std::runtime_error{"SOURCE_DATE_EPOCH is no number of seconds since 1970"};
   }
-  return date.data();
 }
 
 void write_manual(const std::filesystem::path& folder) {

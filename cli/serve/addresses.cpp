@@ -2,11 +2,11 @@
 #include "cli/serve/addresses.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <cctype>
-#include <charconv>
 
-#include "rowlock/error.hpp"
+#include "cli/values.hpp"
 
 namespace rowlock::cli {
 
@@ -15,9 +15,9 @@ namespace {
 namespace ip = boost::asio::ip;
 
 [[noreturn]] void refuse_address() {
-  throw error{errc::misuse,
-              "--listen is no address with a port: write 127.0.0.1:9402, [::1]:9402, or "
-              "0.0.0.0:9402 for all interfaces; port 0 takes a free one"};
+  throw misuse(
+      "--listen is no address with a port: write 127.0.0.1:9402, [::1]:9402, or 0.0.0.0:9402 for "
+      "all interfaces; port 0 takes a free one");
 }
 
 /// Without the port and the brackets of an IPv6 address, in small letters.
@@ -28,10 +28,7 @@ std::string name_in(std::string_view host) {
     host = host.substr(0, host.find(':'));
   }
   if (host.ends_with('.')) host.remove_suffix(1);
-  std::string name{host};
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
+  return boost::to_lower_copy(std::string{host});
 }
 
 bool is_host_name(std::string_view name) {
@@ -47,9 +44,9 @@ bool is_host_name(std::string_view name) {
 listen_address::listen_address(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) refuse_address();
-  const auto [end, wrong] =
-      std::from_chars(text.data() + colon + 1, text.data() + text.size(), port_);
-  if (wrong != std::errc{} || end != text.data() + text.size()) refuse_address();
+  const auto port = whole_number<std::uint16_t>(text.substr(colon + 1));
+  if (!port) refuse_address();
+  port_ = *port;
   host_ = text.substr(0, colon);
   boost::system::error_code refused;
   if (host_.starts_with('[') && host_.ends_with(']')) {
@@ -75,9 +72,9 @@ host_names::host_names(const listen_address& bound, const std::vector<std::strin
     : names_{"localhost", bound.host()}, takes_any_address_{bound.is_any()} {
   for (const auto& name : more) {
     if (!is_host_name(name)) {
-      throw error{errc::misuse,
-                  "--host is no host name: write one as in locks.example.org, without http:// and "
-                  "without a port"};
+      throw misuse(
+          "--host is no host name: write one as in locks.example.org, without http:// and without "
+          "a port");
     }
     names_.insert(name_in(name));
   }

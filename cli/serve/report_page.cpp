@@ -1,6 +1,7 @@
 // The page as one file, with its data: see cli/web/README.md.
 #include "cli/serve/report_page.hpp"
 
+#include <boost/algorithm/string/replace.hpp>
 #include <stdexcept>
 #include <string_view>
 
@@ -20,19 +21,6 @@ void replace(std::string& page, const std::string& old, const std::string& by) {
   page.replace(at, old.size(), by);
 }
 
-/// JSON that no HTML parser takes for the end of the script.
-std::string harmless(const std::string& json) {
-  std::string safe;
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
 }  // namespace
 
 std::string report_page(const std::string& locks, const std::string& history) {
@@ -50,9 +38,11 @@ std::string report_page(const std::string& locks, const std::string& history) {
   }
   replace(page, R"(<meta charset="utf-8">)",
           R"(<meta charset="utf-8">)" + ('\n' + std::string{policy}));
+  // No HTML parser takes a part of it for the end of the script.
+  const auto harmless = boost::replace_all_copy(
+      R"({"locks": )" + locks + R"(, "history": )" + history + '}', "<", "\\u003c");
   replace(page, "<!-- rowlock-data -->",
-          R"(<script type="application/json" id="rowlock-data">)" +
-              harmless(R"({"locks": )" + locks + R"(, "history": )" + history + '}') + "</script>");
+          R"(<script type="application/json" id="rowlock-data">)" + harmless + "</script>");
   return page;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -15,7 +14,7 @@
 #include "cli/fault_text.hpp"
 #include "cli/serve/api_json.hpp"
 #include "cli/serve/web_files.hpp"
-#include "cli/shell_text.hpp"
+#include "cli/values.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
@@ -53,9 +52,8 @@ parameters parameters_of(const web_request& request, const std::vector<std::stri
     const auto end = std::min(each.find('='), each.size());
     const std::string name = each.substr(0, end);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw bad_parameter{known.empty()
-                              ? "there is an unknown parameter: write none"
-                              : "there is an unknown parameter: write only " + joined(known, ", ")};
+      throw bad_parameter{fmt::format("there is an unknown parameter: write {}{}",
+                                      known.empty() ? "none" : "only ", fmt::join(known, ", "))};
     }
     if (!given.emplace(name, each.substr(std::min(end + 1, each.size()))).second) {
       throw bad_parameter{"there is a parameter twice: write each once"};
@@ -85,13 +83,9 @@ std::optional<std::string> parameter(const parameters& given, const std::string&
 std::size_t limit_in(const parameters& given, std::size_t usual, std::size_t most) {
   const auto text = parameter(given, "limit");
   if (!text) return usual;
-  std::size_t limit = 0;
-  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), limit);
-  if (failure != std::errc{} || end != text->data() + text->size() || limit < 1 || limit > most) {
-    throw bad_parameter{"limit is not valid: write a whole number from 1 to " +
-                        std::to_string(most)};
-  }
-  return limit;
+  const auto limit = whole_number<std::size_t>(*text).value_or(0);
+  if (limit >= 1 && limit <= most) return limit;
+  throw bad_parameter{fmt::format("limit is not valid: write a whole number from 1 to {}", most)};
 }
 
 std::optional<database_time> time_parameter(const parameters& given, const std::string& name) {
