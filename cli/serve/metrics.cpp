@@ -1,7 +1,11 @@
 // Metrics in the text format of Prometheus.
 #include "cli/serve/metrics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
+#include <functional>
 #include <vector>
 
 #include "base/text.hpp"
@@ -30,7 +34,7 @@ totals_by_type bounded(const totals_by_type& all) {
 }
 
 std::string head_of(const char* name, const char* kind, const char* help) {
-  return std::string{"# HELP "} + name + ' ' + help + "\n# TYPE " + name + ' ' + kind + '\n';
+  return fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, kind, help);
 }
 
 /// With six digits behind the point.
@@ -41,7 +45,8 @@ std::string gauge_by_type(const char* name, const char* help, const totals_by_ty
                           const Value& value) {
   std::string text = head_of(name, "gauge", help);
   for (const auto& [type, totals] : all) {
-    text += std::string{name} + "{type=\"" + label_value(type) + "\"} " + value(totals) + '\n';
+    text +=
+        fmt::format("{}{{type=\"{}\"}} {}\n", name, label_value(type), std::invoke(value, totals));
   }
   return text;
 }
@@ -53,16 +58,10 @@ std::string counter(const char* name, const char* help, std::uint64_t value) {
 }  // namespace
 
 std::string label_value(std::string_view text) {
-  const std::string shown = detail::is_valid_utf8(text) ? std::string{text} : printable(text);
-  std::string value;
-  for (const char c : shown) {
-    if (c == '\n') {
-      value += "\\n";
-      continue;
-    }
-    if (c == '\\' || c == '"') value += '\\';
-    value += c;
-  }
+  std::string value = detail::is_valid_utf8(text) ? std::string{text} : printable(text);
+  boost::replace_all(value, "\\", "\\\\");
+  boost::replace_all(value, "\"", "\\\"");
+  boost::replace_all(value, "\n", "\\n");
   return value;
 }
 
@@ -83,14 +82,14 @@ std::string lock_totals::text() const {
   }
   text += gauge_by_type("rowlock_oldest_hold_seconds",
                         "How long the oldest hold of the lock type has lasted; 0 without one.", all,
-                        [](const row_totals& totals) { return in_seconds(totals.oldest); });
+                        [](const auto& totals) { return in_seconds(totals.oldest); });
   text += gauge_by_type("rowlock_silent_holds",
                         "Holds without a renewal for more than half of their lease.", all,
-                        [](const row_totals& totals) { return std::to_string(totals.silent); });
+                        &row_totals::silent);
   text += gauge_by_type(
       "rowlock_waited_for_keys",
       "Keys that a process waits for, or did in the last ten seconds (PostgreSQL only).", all,
-      [](const row_totals& totals) { return std::to_string(totals.waited_for); });
+      &row_totals::waited_for);
   return text;
 }
 
@@ -101,8 +100,8 @@ std::string metrics_of_server(bool is_up, const server_counts& counts) {
   text += head_of("rowlock_serve_requests_total", "counter",
                   "Requests that were answered, by path and status.");
   for (const auto& [which, number] : counts.answers) {
-    text += "rowlock_serve_requests_total{path=\"" + label_value(which.first) + "\",code=\"" +
-            std::to_string(which.second) + "\"} " + std::to_string(number) + '\n';
+    text += fmt::format("rowlock_serve_requests_total{{path=\"{}\",code=\"{}\"}} {}\n",
+                        label_value(which.first), which.second, number);
   }
   text += counter("rowlock_serve_database_reads_total",
                   "Reads of the database, failed ones included.", counts.database_reads);
