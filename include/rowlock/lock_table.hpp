@@ -29,7 +29,7 @@ namespace rowlock {
 namespace detail {
 class numbered_rows;
 class campaign;
-class retry_pauses;
+class set_attempt;
 struct attempt_end;
 struct lease_request;
 }  // namespace detail
@@ -155,8 +155,9 @@ class ROWLOCK_EXPORT lock_table {
   /// Leases on all the keys, or on none; a refusal names a key that could not be had. Duplicates
   /// count once. An empty list is acquired at once, without a statement. Misuse: over 1,000 keys,
   /// `expected`, `note`. One round trip if all rows exist and are free; one more to read the holder
-  /// of one, three more for missing rows. A waiter retries in the calling thread, with the pauses
-  /// of `wait`. Waiters for overlapping sets cannot deadlock. Throws `error`.
+  /// of one, three more for missing rows. Waiters for the same set queue
+  /// for it; each tries in its calling thread, when the key that refused it is released, and at
+  /// least with the pauses of `wait`. Waiters for overlapping sets cannot deadlock. Throws `error`.
   outcome<lease_set> try_acquire_all(const std::vector<lock_key>& keys,
                                      const acquire_options& options = {});
 
@@ -227,20 +228,21 @@ class ROWLOCK_EXPORT lock_table {
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
                                      std::optional<std::size_t> limit,
                                      const acquire_options& options, std::stop_source lost);
-  /// `pauses` limits the wait instead of `options.wait`, and goes on from earlier tries.
-  outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
-                                     std::optional<std::size_t> limit,
-                                     const acquire_options& options, std::stop_source lost,
-                                     detail::retry_pauses& pauses);
-
-  /// A lease on the first of the keys that is free.
-  outcome<lease> try_acquire_one_of(const std::vector<lock_key>& keys,
-                                    const acquire_options& options, detail::retry_pauses& pauses);
+  /// Throws `error` (misuse) for options that several keys cannot have.
+  void check_for_several(const acquire_options& options) const;
+  /// One try of `attempt` for keys of the table.
+  outcome<lease_set> try_once(const std::vector<lock_key>& keys, std::optional<std::size_t> limit,
+                              const acquire_options& options, std::stop_source lost,
+                              detail::set_attempt& attempt);
+  /// The same for the first of the keys that is free. The note is left to the caller.
+  outcome<lease> try_one_of(const std::vector<lock_key>& keys, const acquire_options& options,
+                            detail::set_attempt& attempt);
 
   /// As `look`; refused (stopped) while the lock_table is being destroyed.
   outcome<std::optional<row_state>> try_look(const lock_key& key);
 
   [[nodiscard]] lock_key in_scope(const lock_key& key) const;
+  [[nodiscard]] std::vector<lock_key> in_scope(const std::vector<lock_key>& keys) const;
 
   std::shared_ptr<detail::lease_keeper> keeper_;
   const std::string scope_;     // empty: none

@@ -23,7 +23,7 @@ class numbered_rows;
 /// The row `type#0` holds the number of readers, on which all users of the name must agree;
 /// agreeing blocks no reader or writer. A reader's `token()` is greater than those of all writers
 /// before it, unless the database's clock goes back. For a writer use the greatest token of its
-/// leases. Thread-safe. Waiters retry after the pauses of their policy.
+/// leases. Thread-safe. Readers and writers of one `lock_table` that wait stand in one line.
 class ROWLOCK_EXPORT read_write_lock {
  public:
   /// `locks` must outlive it. 1 to 999 readers at a time. Throws `error` (misuse). No round trip.
@@ -55,13 +55,13 @@ class ROWLOCK_EXPORT read_write_lock {
   }
 
  private:
-  // `once` allows one try; all tries belong to its attempt.
-  outcome<lease> try_once_shared(const acquire_options& options, detail::retry_pauses& once);
-  /// Takes the free rows while the gate is held. Returns no refusal once it has all rows.
-  std::optional<refusal> collect(lease_set& held, const acquire_options& options,
-                                 detail::retry_pauses& once);
-  /// The key of a refusal, for all rows.
-  [[nodiscard]] lock_key key() const;
+  /// A refusal if a writer has the gate.
+  std::optional<refusal> writer();
+  /// Takes those of the missing rows that are free while the gate is held. Returns no refusal once
+  /// it has all rows.
+  std::optional<refusal> collect(lease_set& held, std::vector<lock_key> missing,
+                                 const acquire_options& options, detail::set_attempt& attempt);
+  [[nodiscard]] lock_key gate() const;
 
   lock_table& locks_;
   const std::unique_ptr<detail::numbered_rows> rows_;

@@ -19,8 +19,8 @@ class numbered_rows;
 
 /// A permit is a lease on one of the name's rows `type#1` to `type#N`. It is renewed, lost, fenced
 /// and released as any lease, and two permits never share a row. The row `type#0` holds the number
-/// of permits, on which all users of the name must agree. Thread-safe. Fairness: none is promised;
-/// waiters retry after the pauses of their policy.
+/// of permits, on which all users of the name must agree. Thread-safe. Fairness: waiters of one
+/// `lock_table` stand in line; among processes, none is promised.
 class ROWLOCK_EXPORT semaphore {
  public:
   /// `locks` must outlive it. 1 to 1,000 permits. Throws `error` (misuse). No round trip.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/one_shot.hpp"
+#include "base/mailbox.hpp"
 #include "batch/batch_backoff.hpp"
 #include "batch/batch_linger.hpp"
 #include "rowlock/detail/checked_mutex.hpp"
@@ -34,7 +34,7 @@ struct batched_call {
   bool is_one = false;
   bool has_failed = false;
   bool is_usual = true;
-  one_shot<role> result;
+  mailbox<role> result;
 };
 
 /// A FIFO queue that allocates nothing.

@@ -117,6 +117,11 @@ detail::lease_request to_wanted(lock_key key, const acquire_options& options, bo
   return wanted;
 }
 
+void throw_for_one_key() {
+  throw error{errc::misuse,
+              "an expected version and a note belong to one key: acquire the keys one by one"};
+}
+
 std::optional<row_state> prepare(detail::lease_keeper& leases, const lock_key& key) {
   const auto began = leases.now();
   try {
@@ -151,6 +156,16 @@ lock_table lock_table::within(std::string_view scope) const {
 
 lock_key lock_table::in_scope(const lock_key& key) const {
   return scope_.empty() ? key : scoped(scope_, key);
+}
+
+std::vector<lock_key> lock_table::in_scope(const std::vector<lock_key>& keys) const {
+  std::vector<lock_key> stored;
+  std::set<lock_key> seen;
+  for (const auto& key : keys) {
+    auto each = in_scope(key);
+    if (seen.insert(each).second) stored.push_back(std::move(each));
+  }
+  return stored;
 }
 
 void lock_table::check_once(const lock_key& key, std::chrono::milliseconds keep_for) {
@@ -212,58 +227,64 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
                                                std::optional<std::size_t> limit,
                                                const acquire_options& options,
                                                std::stop_source lost) {
-  keeper_->home().require();
-  detail::retry_pauses pauses{*keeper_, options.wait};
-  return try_acquire_set(keys, limit, options, std::move(lost), pauses);
-}
-
-outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys,
-                                               std::optional<std::size_t> limit,
-                                               const acquire_options& options,
-                                               std::stop_source lost,
-                                               detail::retry_pauses& pauses) {
-  if (options.expected || options.note) {
-    throw error{errc::misuse,
-                "an expected version and a note belong to one key: acquire the keys one by one"};
-  }
-  detail::set_request wanted{.limit = limit};
-  std::set<lock_key> seen;
-  for (const auto& key : keys) {
-    auto stored = in_scope(key);
-    if (!seen.insert(stored).second) continue;
-    auto& each = wanted.leases.emplace_back(to_wanted(stored, options, false, keeper_->options()));
-    each.request.owner = pauses.owner();
-    each.one_lost = lost;
-  }
-  if (wanted.leases.size() > largest_set) {
-    throw error{errc::misuse, std::to_string(wanted.leases.size()) + " keys at once, more than " +
+  if (options.note) throw_for_one_key();
+  check_for_several(options);
+  const auto wanted = in_scope(keys);
+  if (wanted.size() > largest_set) {
+    throw error{errc::misuse, std::to_string(wanted.size()) + " keys at once, more than " +
                                   std::to_string(largest_set) +
                                   ": split the set, or lock something coarser"};
   }
-  if (wanted.leases.empty()) return lease_set{std::move(lost), {}};
+  keeper_->home().require();
+  if (wanted.empty()) return lease_set{std::move(lost), {}};
   const auto here = keeper_->begin_operation();
-  if (!here) {
-    return refusal{.reason = refusal_reason::stopped, .key = wanted.leases.front().request.key};
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = wanted.front()};
+  detail::set_attempt attempt{*keeper_, options.wait, limit ? "any of" : "all of", wanted,
+                              options.correlation_id.value_or("")};
+  std::optional<lease_set> held;
+  auto refused = attempt.acquire([&]() -> std::optional<detail::obstacle> {
+    auto taken = try_once(wanted, limit, options, lost, attempt);
+    if (taken.acquired()) {
+      held.emplace(*std::move(taken));
+      return std::nullopt;
+    }
+    const auto& why = taken.refusal();
+    return detail::obstacle{why, limit ? wanted : std::vector{why.key}};
+  });
+  if (refused) return *std::move(refused);
+  return *std::move(held);
+}
+
+void lock_table::check_for_several(const acquire_options& options) const {
+  if (options.expected) throw_for_one_key();
+  to_wanted({.type = "any", .source_id = "any"}, options, false, keeper_->options());
+}
+
+outcome<lease_set> lock_table::try_once(const std::vector<lock_key>& keys,
+                                        std::optional<std::size_t> limit,
+                                        const acquire_options& options, std::stop_source lost,
+                                        detail::set_attempt& attempt) {
+  detail::set_request wanted{.limit = limit};
+  for (const auto& key : keys) {
+    auto& each = wanted.leases.emplace_back(to_wanted(key, options, false, keeper_->options()));
+    each.request.owner = attempt.owner();
+    each.one_lost = lost;
   }
-  auto end = detail::acquire(*keeper_, std::move(wanted), pauses);
-  if (end.refused) return *std::move(end.refused);
+  auto answer = attempt.try_for(wanted);
+  if (answer.refused) return *std::move(answer.refused);
   std::vector<lease> granted;
-  granted.reserve(end.granted.size());
-  for (auto& each : end.granted) granted.push_back(lease{keeper_, std::move(each)});
+  granted.reserve(answer.granted.size());
+  for (auto& each : answer.granted) granted.push_back(lease{keeper_, std::move(each)});
   return lease_set{std::move(lost), std::move(granted)};
 }
 
-outcome<lease> lock_table::try_acquire_one_of(const std::vector<lock_key>& keys,
-                                              const acquire_options& options,
-                                              detail::retry_pauses& pauses) {
-  auto note = options.note;
-  auto without_note = options;
-  without_note.note.reset();
-  auto taken = try_acquire_set(keys, 1, without_note, {}, pauses);
+outcome<lease> lock_table::try_one_of(const std::vector<lock_key>& keys,
+                                      const acquire_options& options,
+                                      detail::set_attempt& attempt) {
+  auto taken = try_once(keys, 1, options, {}, attempt);
   if (!taken.acquired()) return taken.refusal();
   lease one = std::move(taken->leases_.front());
   taken->leases_.clear();
-  write_first_note(one, note);
   return one;
 }
 

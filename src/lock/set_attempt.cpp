@@ -1,14 +1,17 @@
-// One attempt to acquire several keys, all or any, with its retries.
+// One attempt to acquire several rows, all or any, with its place in line.
 #include "lock/set_attempt.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <utility>
 
+#include "base/faults.hpp"
+#include "base/pause.hpp"
 #include "batch/doubt.hpp"
 #include "lock/acquire_attempt.hpp"
 #include "rowlock/error.hpp"
-#include "wait/key_queue.hpp"
+#include "wait/outage.hpp"
 
 namespace rowlock::detail {
 
@@ -17,7 +20,7 @@ namespace {
 using answers = std::vector<acquire_answer>;
 
 answers send(store& target, const std::vector<acquire_request>& requests,
-             std::optional<std::size_t> limit, const retry_pauses& pauses) {
+             std::optional<std::size_t> limit, const std::function<bool()>& is_over) {
   const auto attempt = [&] {
     return limit ? target.acquire(requests, {acquire_mode::any, *limit})
                  : target.acquire(requests, {acquire_mode::all_or_none});
@@ -28,7 +31,7 @@ answers send(store& target, const std::vector<acquire_request>& requests,
       return answer.status == acquire_status::granted;
     });
   };
-  return resolving_doubt(attempt, is_any_granted, [&] { return pauses.is_over(); });
+  return resolving_doubt(attempt, is_any_granted, is_over);
 }
 
 refusal why_not(const set_request& wanted, const answers& answered) {
@@ -61,88 +64,132 @@ std::optional<lease_states> take_up(lease_keeper& leases, set_request& wanted,
   return std::nullopt;
 }
 
-set_attempt_end taken_up(lease_keeper& leases, set_request& wanted, const answers& answered,
-                         boot_clock::time_point tried_at, retry_pauses& pauses) {
-  auto kept = take_up(leases, wanted, answered, tried_at);
-  if (!kept) {
-    pauses.begin_anew();
-    std::rethrow_exception(granted_too_late());
+/// A key that no row has: its type is empty.
+lock_key line_of(std::string_view name, std::vector<lock_key> rows) {
+  std::ranges::sort(rows);
+  std::string all{name};
+  const auto add = [&all](const std::string& text) {
+    all += ' ' + std::to_string(text.size()) + ':' + text;
+  };
+  for (const auto& row : rows) {
+    add(row.type);
+    add(row.source_id);
   }
-  if (kept->empty()) return {.refused = why_not(wanted, answered)};
-  return {.granted = *std::move(kept)};
-}
-
-/// Returns nothing after a fault that permits another try, or with `stopped` set. Throws all other
-/// faults of the store.
-std::optional<answers> try_once(lease_keeper& leases, const set_request& wanted,
-                                const std::vector<acquire_request>& requests, retry_pauses& pauses,
-                                std::optional<refusal>& stopped) {
-  const auto began = leases.now();
-  const auto& first = requests.front().key;
-  try {
-    return send(leases.target(), requests, wanted.limit, pauses);
-  } catch (...) {
-    const auto fault = std::current_exception();
-    if (pauses.outlasts(fault)) {
-      leases.events().emit_fault(fault_operation::acquire, first, requests.size(), fault,
-                                 leases.now() - began,
-                                 wanted.leases.front().request.correlation_id);
-    }
-    stopped = pauses.pause_after(fault, first);
-    return std::nullopt;
-  }
-}
-
-set_attempt_end try_and_wait(lease_keeper& leases, set_request& wanted, retry_pauses& pauses) {
-  std::vector<acquire_request> requests;
-  requests.reserve(wanted.leases.size());
-  for (const auto& each : wanted.leases) requests.push_back(each.request);
-  for (;;) {
-    std::optional<refusal> over;
-    const auto tried_at = leases.now();
-    if (const auto answered = try_once(leases, wanted, requests, pauses, over)) {
-      leases.outage().answered();
-      auto end = taken_up(leases, wanted, *answered, tried_at, pauses);
-      if (!end.refused) return end;
-      over = pauses.pause(*std::move(end.refused));
-    }
-    if (over) return {.refused = over};
-  }
-}
-
-void report(lease_keeper& leases, const set_attempt_end& end, boot_clock::time_point began,
-            const std::string& correlation_id) {
-  if (leases.options().observer == nullptr) return;
-  auto& events = leases.events();
-  const auto took = to_microseconds(leases.now() - began);
-  if (end.refused) {
-    events.emit(&observer::refused, [&] {
-      return refused_event{*end.refused, took, {}, correlation_id};
-    });
-  }
-  for (const auto& each : end.granted) {
-    events.emit(&observer::acquired, [&] {
-      return acquired_event{each->key, each->token, took, {}, correlation_id};
-    });
-  }
+  return {.type = "", .source_id = std::move(all)};
 }
 
 }  // namespace
 
-set_attempt_end acquire(lease_keeper& leases, set_request wanted, retry_pauses& pauses) {
-  leases.start_threads();
-  const auto began = leases.now();
-  const auto first = wanted.leases.front().request;
+set_attempt::set_attempt(lease_keeper& leases, const retry_policy& wait, std::string_view name,
+                         std::vector<lock_key> rows, std::string correlation_id)
+    : queue_wait{leases, wait},
+      rows_{std::move(rows)},
+      line_{is_patient() ? line_of(name, rows_) : lock_key{}},
+      correlation_id_{std::move(correlation_id)},
+      stop_{wait.stop, leases.closing()},
+      owner_{make_owner_id()} {}
+
+set_attempt::~set_attempt() { leave_line(false); }
+
+void set_attempt::begin_anew() {
+  owner_ = make_owner_id();
+  doubt_ = nullptr;
+}
+
+void set_attempt::leave_line(bool was_granted) noexcept {
+  if (const auto leaving = queued()) leases().waiting().withdraw(*leaving, was_granted);
+}
+
+void set_attempt::await_turn() {
+  if (turn_ != nullptr || end_) return;
+  leases().start_threads();
+  if (is_patient() && leases().waiting().must_wait(line_)) wait_after({}, {});
+}
+
+void set_attempt::refused(obstacle met) {
+  leases().outage().answered();
+  if (is_contention(met.why) && is_patient()) {
+    wait_after({.refused = std::move(met.why), .keeps_rows = met.keeps_rows}, std::move(met.rows));
+  } else {
+    end_ = attempt_end{.refused = std::move(met.why)};
+  }
+}
+
+void set_attempt::failed(const std::exception_ptr& fault) {
+  if (is_too_late_ || !outlasts(policy(), fault)) {
+    end_ = attempt_end{.fault = fault};
+    return;
+  }
+  if (doubt_ == nullptr && is_doubt(fault)) doubt_ = fault;
+  // Other threads get copies.
+  leases().outage().failed(1, copied_fault(fault), leases().now());
+  wait_after({.fault = copied_fault(fault)}, {});
+}
+
+void set_attempt::wait_after(const wait_queue::first_try& how, std::vector<lock_key> awaited) {
+  if (stop_.token().stop_requested()) {
+    end_ = refused_as(refusal_reason::stopped, how.refused.value_or(refusal{.key = rows_.front()}));
+    return;
+  }
+  const bool has_tried = how.refused || how.fault != nullptr;
+  if (has_tried && leases().now() >= until()) {
+    end_ = how.refused ? refused_as(refusal_reason::timed_out, *how.refused)
+                       : attempt_end{.fault = how.fault};
+    return;
+  }
+  if (turn_ == nullptr) {
+    turn_ = std::make_shared<mailbox<attempt_end>>();
+    join(
+        {.key = line_, .owner = owner_, .holder = {}}, how,
+        [answer = turn_](wait_result end) {
+          answer->set({.refused = std::move(end.refused), .fault = std::move(end.fault)});
+        },
+        [answer = turn_] { answer->set({}); }, std::move(awaited));
+  } else if (const auto waiting = queued()) {
+    leases().waiting().tried(waiting, how, std::move(awaited), tried_at_);
+  }
+  auto end = await(*turn_, stop_.token());
+  if (end.refused || end.fault != nullptr) end_ = std::move(end);
+}
+
+std::optional<refusal> set_attempt::over() const {
+  if (doubt_ != nullptr) std::rethrow_exception(doubt_);
+  if (end_->fault != nullptr) std::rethrow_exception(end_->fault);
+  auto why = end_->refused;
+  if (why->key == line_) why->key = rows_.front();
+  return why;
+}
+
+set_answer set_attempt::try_for(set_request& wanted) {
+  std::vector<acquire_request> requests;
+  requests.reserve(wanted.leases.size());
+  for (const auto& each : wanted.leases) requests.push_back(each.request);
+  const auto tried_at = leases().now();
+  answers answered;
   try {
-    auto end = try_and_wait(leases, wanted, pauses);
-    report(leases, end, began, first.correlation_id);
-    return end;
+    answered = send(leases().target(), requests, wanted.limit, [this] { return is_over(); });
   } catch (...) {
-    leases.events().emit_fault(fault_operation::acquire, first.key, wanted.leases.size(),
-                               std::current_exception(), leases.now() - began,
-                               first.correlation_id);
+    const auto fault = std::current_exception();
+    if (outlasts(policy(), fault)) {
+      leases().events().emit_fault(fault_operation::acquire, requests.front().key, requests.size(),
+                                   fault, leases().now() - tried_at, correlation_id_);
+    }
     throw;
   }
+  auto kept = take_up(leases(), wanted, answered, tried_at);
+  if (!kept) {
+    begin_anew();
+    is_too_late_ = true;
+    std::rethrow_exception(granted_too_late());
+  }
+  if (kept->empty()) return {.refused = why_not(wanted, answered)};
+  leases().outage().answered();
+  queue_wait::report(kept->front()->key, kept->size(), *kept, {}, correlation_id_);
+  return {.granted = *std::move(kept)};
+}
+
+void set_attempt::report(const attempt_end& end) {
+  queue_wait::report(rows_.front(), rows_.size(), {}, end, correlation_id_);
 }
 
 }  // namespace rowlock::detail

@@ -5,6 +5,7 @@
 
 #include "base/pause.hpp"
 #include "lease/lease_keeper.hpp"
+#include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 
@@ -63,7 +64,17 @@ std::optional<refusal> numbered_rows::write(lock_table& locks, lease& held) cons
   return refusal{.reason = refusal_reason::busy, .key = locks.in_scope(record())};
 }
 
-std::optional<refusal> numbered_rows::agree(lock_table& locks) {
+std::optional<refusal> numbered_rows::agree(lock_table& locks, set_attempt& attempt) {
+  auto refused = attempt.go_on([&]() -> std::optional<obstacle> {
+    auto why = agree_once(locks);
+    if (!why) return std::nullopt;
+    return obstacle{*std::move(why), {locks.in_scope(record())}};
+  });
+  if (!refused) attempt.forget_doubt();  // the doubt was about the record
+  return refused;
+}
+
+std::optional<refusal> numbered_rows::agree_once(lock_table& locks) {
   const auto began = locks.keeper_->now();
   if (began < agreed_until_.load()) return std::nullopt;
   auto taken = take_record(locks, no_wait());

@@ -21,6 +21,8 @@ class lock_table;
 
 namespace detail {
 
+class set_attempt;
+
 /// `type#0`, the record, has a note with the number of the other rows, `type#1` and up. Each user
 /// of the rows raises the record's version every ten minutes, so that a purge under way does not
 /// take it for idle. While the rows are only held, the record stays because they exist
@@ -39,15 +41,17 @@ class numbered_rows {
   /// All rows in cyclic order; each call begins at the next row.
   [[nodiscard]] std::vector<lock_key> slots();
 
-  /// Checks in one try that the record has this number, and writes it if there is none. Refused
-  /// while another process is about to write it, or a transaction has the record. No statement
-  /// within ten minutes of the last agreement; otherwise three, plus one to write, plus two for a
-  /// missing record. Throws `error`: misuse if the record has another number.
-  std::optional<refusal> agree(lock_table& locks);
+  /// Checks as the first step of `attempt` that the record has this number, and writes it if there
+  /// is none. A try is refused while another process is about to write it, or a transaction has the
+  /// record. No statement within ten minutes of the last agreement; otherwise a try has three, plus
+  /// one to write, plus two for a missing record. Throws `error`: misuse if the record has another
+  /// number.
+  std::optional<refusal> agree(lock_table& locks, set_attempt& attempt);
   /// Writes this number, even over another one.
   outcome<void> impose(lock_table& locks, const retry_policy& wait);
 
  private:
+  std::optional<refusal> agree_once(lock_table& locks);
   [[nodiscard]] lock_key numbered(std::size_t number) const;
   /// Refused as busy only if the record is in use for longer than a moment.
   [[nodiscard]] outcome<lease> take_record(lock_table& locks, const retry_policy& wait) const;

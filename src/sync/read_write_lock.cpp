@@ -1,9 +1,11 @@
 // A lock for many readers or one writer.
 #include "rowlock/read_write_lock.hpp"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "lease/lease_keeper.hpp"
 #include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
 #include "sync/numbered_rows.hpp"
@@ -20,50 +22,53 @@ read_write_lock::read_write_lock(lock_table& locks, lock_key name, std::size_t r
 
 read_write_lock::~read_write_lock() = default;
 
-outcome<lease> read_write_lock::try_once_shared(const acquire_options& options,
-                                                detail::retry_pauses& once) {
-  if (auto refused = rows_->agree(locks_)) return *std::move(refused);
-  const auto seen = locks_.try_look(rows_->gate());
-  if (!seen.acquired()) return seen.refusal();
-  if (const auto& gate = *seen; gate && gate->is_live()) {
-    return refusal{.reason = refusal_reason::held,
-                   .key = gate->key,
-                   .holder = gate->holder,
-                   .remaining = gate->remaining,
-                   .current = gate->version};
-  }
-  return locks_.try_acquire_one_of(rows_->slots(), options, once);
-}
+lock_key read_write_lock::gate() const { return locks_.in_scope(rows_->gate()); }
 
 outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& options) {
-  locks_.keeper_->home().require();
-  detail::retry_pauses pauses{*locks_.keeper_, options.wait};
-  detail::retry_pauses once{*locks_.keeper_, pauses};
+  locks_.check_for_several(options);
+  const auto keeper = locks_.keeper_;
+  keeper->home().require();
+  const auto here = keeper->begin_operation();
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = gate()};
+  detail::set_attempt attempt{
+      *keeper, options.wait, "read or write", {gate()}, options.correlation_id.value_or("")};
+  if (auto refused = rows_->agree(locks_, attempt)) return *std::move(refused);
   std::optional<lease> held;
-  auto over = pauses.go_on(key(), [&]() -> std::optional<refusal> {
-    auto attempt = try_once_shared(options, once);
-    if (!attempt.acquired()) return attempt.refusal();
-    held.emplace(*std::move(attempt));
+  auto refused = attempt.acquire([&]() -> std::optional<detail::obstacle> {
+    if (auto closed = writer()) return detail::obstacle{*std::move(closed), {gate()}};
+    const auto slots = locks_.in_scope(rows_->slots());
+    auto taken = locks_.try_one_of(slots, options, attempt);
+    if (!taken.acquired()) return detail::obstacle{taken.refusal(), slots};
+    held.emplace(*std::move(taken));
     return std::nullopt;
   });
-  if (over) return *std::move(over);
+  if (refused) return *std::move(refused);
+  lock_table::write_first_note(*held, options.note);
   return *std::move(held);
 }
 
-lock_key read_write_lock::key() const { return locks_.in_scope(rows_->gate()); }
+std::optional<refusal> read_write_lock::writer() {
+  const auto seen = locks_.try_look(rows_->gate());
+  if (!seen.acquired()) return seen.refusal();
+  const auto& gate = *seen;
+  if (!gate || !gate->is_live()) return std::nullopt;
+  return refusal{.reason = refusal_reason::held,
+                 .key = gate->key,
+                 .holder = gate->holder,
+                 .remaining = gate->remaining,
+                 .current = gate->version};
+}
 
-std::optional<refusal> read_write_lock::collect(lease_set& held, const acquire_options& options,
-                                                detail::retry_pauses& once) {
-  auto missing = rows_->slots();
-  std::erase_if(missing,
-                [&](const lock_key& key) { return held.find(locks_.in_scope(key)) != nullptr; });
-  const auto wanted = missing.size();
-  auto taken = locks_.try_acquire_set(missing, wanted, options, held.lost_, once);
+std::optional<refusal> read_write_lock::collect(lease_set& held, std::vector<lock_key> missing,
+                                                const acquire_options& options,
+                                                detail::set_attempt& attempt) {
+  std::erase_if(missing, [&](const lock_key& key) { return held.find(key) != nullptr; });
+  auto taken = locks_.try_once(missing, missing.size(), options, held.lost_, attempt);
   if (!taken.acquired()) return taken.refusal();
-  const bool is_all = taken->size() == wanted;
+  const bool is_all = taken->size() == missing.size();
   held.take(*std::move(taken));
   if (is_all) return std::nullopt;
-  return refusal{.reason = refusal_reason::held, .key = key()};
+  return refusal{.reason = refusal_reason::held, .key = gate()};
 }
 
 outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options& options) {
@@ -72,34 +77,37 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
                 "a writer who waits may give back rows it has: it cannot hold them at least some "
                 "time; leave hold_at_least out"};
   }
-  locks_.keeper_->home().require();
-  auto all = rows_->slots();
-  all.push_back(rows_->gate());
-  detail::retry_pauses pauses{*locks_.keeper_, options.wait};
-  detail::retry_pauses once{*locks_.keeper_, pauses};
-  const auto take = [&](const std::vector<lock_key>& keys) {
-    return locks_.try_acquire_set(keys, {}, options, {}, once);
-  };
+  locks_.check_for_several(options);
+  const auto keeper = locks_.keeper_;
+  keeper->home().require();
+  const auto here = keeper->begin_operation();
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = gate()};
+  detail::set_attempt attempt{
+      *keeper, options.wait, "read or write", {gate()}, options.correlation_id.value_or("")};
+  if (auto refused = rows_->agree(locks_, attempt)) return *std::move(refused);
+  const auto slots = locks_.in_scope(rows_->slots());
+  auto all = slots;
+  all.push_back(gate());
   std::optional<lease_set> held;
-  auto over = pauses.go_on(key(), [&]() -> std::optional<refusal> {
+  const auto take = [&](const std::vector<lock_key>& keys) -> std::optional<refusal> {
+    auto taken = locks_.try_once(keys, {}, options, {}, attempt);
+    if (!taken.acquired()) return taken.refusal();
+    held.emplace(*std::move(taken));
+    return std::nullopt;
+  };
+  auto refused = attempt.acquire([&]() -> std::optional<detail::obstacle> {
     if (held && !held->is_valid()) {
       held.reset();
-      once.begin_anew();
+      attempt.begin_anew();
     }
-    if (held) return collect(*held, options, once);
-    if (auto refused = rows_->agree(locks_)) return refused;
-    auto whole = take(all);
-    if (whole.acquired()) {
-      held.emplace(*std::move(whole));
-      return std::nullopt;
+    auto why = held ? collect(*held, slots, options, attempt) : take(all);
+    if (!why) return std::nullopt;
+    if (!held && attempt.is_patient()) {
+      if (auto closed = take({gate()})) return detail::obstacle{*std::move(closed), {gate()}};
     }
-    if (!pauses.is_patient()) return whole.refusal();
-    auto gate = take({rows_->gate()});
-    if (!gate.acquired()) return gate.refusal();
-    held.emplace(*std::move(gate));
-    return whole.refusal();
+    return detail::obstacle{*std::move(why), slots, held.has_value()};
   });
-  if (over) return *std::move(over);
+  if (refused) return *std::move(refused);
   return *std::move(held);
 }
 

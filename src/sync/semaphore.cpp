@@ -1,8 +1,10 @@
 // A counting semaphore.
 #include "rowlock/semaphore.hpp"
 
+#include <optional>
 #include <utility>
 
+#include "lease/lease_keeper.hpp"
 #include "lock/set_attempt.hpp"
 #include "sync/numbered_rows.hpp"
 
@@ -21,12 +23,26 @@ semaphore::semaphore(lock_table& locks, lock_key name, std::size_t permits)
 semaphore::~semaphore() = default;
 
 outcome<lease> semaphore::try_acquire(const acquire_options& options) {
-  locks_.keeper_->home().require();
-  detail::retry_pauses pauses{*locks_.keeper_, options.wait};
-  const auto agree = [this] { return rows_->agree(locks_); };
-  if (auto over = pauses.go_on(locks_.in_scope(rows_->record()), agree)) return *std::move(over);
-  pauses.forget_doubt();  // the doubt was about the record, not a permit
-  return locks_.try_acquire_one_of(rows_->slots(), options, pauses);
+  locks_.check_for_several(options);
+  const auto keeper = locks_.keeper_;
+  keeper->home().require();
+  const auto record = locks_.in_scope(rows_->record());
+  const auto here = keeper->begin_operation();
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = record};
+  detail::set_attempt attempt{
+      *keeper, options.wait, "permits of", {record}, options.correlation_id.value_or("")};
+  if (auto refused = rows_->agree(locks_, attempt)) return *std::move(refused);
+  std::optional<lease> held;
+  auto refused = attempt.acquire([&]() -> std::optional<detail::obstacle> {
+    const auto slots = locks_.in_scope(rows_->slots());
+    auto taken = locks_.try_one_of(slots, options, attempt);
+    if (!taken.acquired()) return detail::obstacle{taken.refusal(), slots};
+    held.emplace(*std::move(taken));
+    return std::nullopt;
+  });
+  if (refused) return *std::move(refused);
+  lock_table::write_first_note(*held, options.note);
+  return *std::move(held);
 }
 
 outcome<void> semaphore::set_permits(lock_table& locks, const lock_key& name, std::size_t permits,

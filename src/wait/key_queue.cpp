@@ -1,4 +1,4 @@
-// The queue of one process's waiters for one key.
+// The queue of one process's waiters for one key, or for the same several rows.
 #include "wait/key_queue.hpp"
 
 #include <algorithm>
@@ -29,19 +29,20 @@ void waiter::tried(boot_clock::time_point now) {
 void waiter::failed(const std::exception_ptr& why, bool was_own_try) {
   if (is_in_doubt) return;  // keep the fault that caused the doubt
   fault = why;
-  is_in_doubt = was_own_try && is_doubt(why);
+  is_in_doubt = was_own_try && !turn && is_doubt(why);
 }
 
 void waiter::forget_fault() {
   if (!is_in_doubt) fault = nullptr;
 }
 
-void key_queue::join(std::shared_ptr<waiter> joining, boot_clock::time_point now) {
+void key_queue::join(std::shared_ptr<waiter> joining, bool keeps_rows, boot_clock::time_point now) {
   joining->tried(now);
   if (waiting.empty()) answered_at_ = now;
+  is_of_several = joining->turn != nullptr;
   if (joining->policy.attempts) reads_suppressed_until_ = boot_clock::time_point::min();
   next_try_ = std::min(next_try_, joining->try_at);
-  if (joining->is_in_doubt) {
+  if (joining->is_in_doubt || keeps_rows) {
     waiting.push_front(std::move(joining));
   } else {
     waiting.push_back(std::move(joining));
@@ -94,6 +95,14 @@ void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer ans
   grants_to_others += meanwhile;
   if (backoff != nullptr) backoff->refused(meanwhile, grants_to_others);
   refused(std::move(why), tried_at, now, head.get());
+  end_exhausted(ended);
+}
+
+void key_queue::refused_several(refusal why, const waiter& head, boot_clock::time_point tried_at,
+                                boot_clock::time_point now, pending_results& ended) {
+  answered_at_ = now;
+  freed = 0;
+  refused(std::move(why), tried_at, now, &head);
   end_exhausted(ended);
 }
 
@@ -169,7 +178,10 @@ void key_queue::try_those_due(boot_clock::time_point now, const waiter* tried_on
 }
 
 void key_queue::moved_up(boot_clock::time_point now) {
-  read_by(now + next_pause(waiting.front()->policy, {}));
+  if (freed > 0) try_by(now);
+  const auto soon = now + next_pause(waiting.front()->policy, {});
+  if (is_of_several && awaited.empty()) return try_by(soon);
+  read_by(soon);
 }
 
 bool key_queue::remove(waiter& leaving, boot_clock::time_point now) {

@@ -1,4 +1,4 @@
-// The queue of one process's waiters for one key.
+// The queue of one process's waiters for one key, or for the same several rows.
 #ifndef ROWLOCK_WAIT_KEY_QUEUE_HPP
 #define ROWLOCK_WAIT_KEY_QUEUE_HPP
 
@@ -35,9 +35,14 @@ struct wait_result {
 };
 
 struct waiter {
-  waiter(acquire_request wanted, retry_policy how, std::function<void(wait_result)> then)
-      : request{std::move(wanted)}, policy{std::move(how)}, done{std::move(then)} {}
+  waiter(acquire_request wanted, retry_policy how, std::function<void(wait_result)> then,
+         std::function<void()> on_turn)
+      : request{std::move(wanted)},
+        policy{std::move(how)},
+        done{std::move(then)},
+        turn{std::move(on_turn)} {}
 
+  /// Of a waiter for several rows only the key, which names its queue.
   const acquire_request request;
   /// Only its pauses and attempts are used here. The caller applies its stop and its time limit; a
   /// try that is under way at the limit is still answered.
@@ -45,11 +50,14 @@ struct waiter {
   /// Called once, unless the waiter has left before. Runs on the thread of the loop or of a caller
   /// that hands off, so it must not block.
   const std::function<void(wait_result)> done;
+  /// Only for several rows: called when a try is due, by the thread of the loop. The waiter's own
+  /// thread then makes the try and reports it (`wait_queue::tried`).
+  const std::function<void()> turn;
 
   /// Counts a try without a grant, and schedules the next one.
   void tried(boot_clock::time_point now);
   /// Records the fault of a try or a read that the wait outlasts. After its own try, the waiter may
-  /// have been granted the key.
+  /// have been granted the key. (One for several rows keeps that doubt itself.)
   void failed(const std::exception_ptr& why, bool was_own_try);
   /// Clears the fault after any answer of the database. Only the waiter's own answer resolves a
   /// doubt.
@@ -87,11 +95,18 @@ class key_queue {
  public:
   waiters waiting;
 
-  /// Adds a waiter at the end, or at the front if it is in doubt.
-  void join(std::shared_ptr<waiter> joining, boot_clock::time_point now);
+  /// Adds a waiter at the end, or at the front if it is in doubt or `keeps_rows`.
+  void join(std::shared_ptr<waiter> joining, bool keeps_rows, boot_clock::time_point now);
 
   /// The last refusal of the head.
   refusal last;
+
+  bool is_of_several = false;
+  /// Of a queue for several rows, in order: those that refused the head. Once one of them is free,
+  /// a try is due. Empty after a fault: then the next try comes after the head's pause.
+  std::vector<lock_key> awaited;
+  /// How many of the awaited rows became free since the last refusal: so many waiters get a try.
+  unsigned freed = 0;
 
   /// `try_at` and `read_at` as the indexes of the wait_queue have them.
   boot_clock::time_point indexed_try = boot_clock::time_point::max();
@@ -99,7 +114,11 @@ class key_queue {
 
   /// When the row may be free, so that a try is due.
   [[nodiscard]] boot_clock::time_point try_at() const {
-    return try_at_ == boot_clock::time_point::max() ? try_at_ : std::max(try_at_, not_before_);
+    const bool is_in_turn = is_of_several && !waiting.empty() && waiting.front()->is_being_tried;
+    if (is_in_turn || try_at_ == boot_clock::time_point::max()) {
+      return boot_clock::time_point::max();
+    }
+    return std::max(try_at_, not_before_);
   }
   void try_by(boot_clock::time_point when);
   /// To be called before a try: a release announced during the try sets the time again.
@@ -111,6 +130,7 @@ class key_queue {
   /// When to read the row, even if no change is expected: at the earliest next try of all waiters,
   /// unless reads are suppressed for longer.
   [[nodiscard]] boot_clock::time_point read_at() const {
+    if (is_of_several && awaited.empty()) return boot_clock::time_point::max();
     return std::min(read_at_, std::max(next_try_, reads_suppressed_until_));
   }
   void read_by(boot_clock::time_point when);
@@ -131,6 +151,9 @@ class key_queue {
   void answered(const std::shared_ptr<waiter>& head, acquire_answer answer,
                 boot_clock::time_point tried_at, boot_clock::time_point now,
                 contention_backoff* backoff, pending_results& ended);
+  /// Handles the refusal of a try for several rows that `head` made at `tried_at`.
+  void refused_several(refusal why, const waiter& head, boot_clock::time_point tried_at,
+                       boot_clock::time_point now, pending_results& ended);
   /// Handles a read that began at `read_began` and found the row live.
   void read_live(const row_state& seen, boot_clock::time_point read_began,
                  boot_clock::time_point now, pending_results& ended);
@@ -152,7 +175,7 @@ class key_queue {
   /// Grants announced during a try: its answer shows whether the head got one of them.
   unsigned grants_unattributed = 0;
 
-  /// Schedules a read after a change of the head.
+  /// Schedules a read after a change of the head, or a try if rows are known to be free.
   void moved_up(boot_clock::time_point now);
   /// Returns false if the waiter had left before.
   bool remove(waiter& leaving, boot_clock::time_point now);

@@ -23,8 +23,9 @@ namespace rowlock::detail {
 
 class outage;
 
-/// Tries all rows that may be free in one call. From time to time it reads all rows in one call,
-/// less than twice a second after a while without new waiters. A wait therefore costs no thread.
+/// Tries all rows that may be free in one call, and tells the heads that try by themselves. From
+/// time to time it reads all rows in one call, less than twice a second after a while without new
+/// waiters. A wait therefore costs no thread.
 ///
 /// Thread-safety: all members may be called from any thread, except from `waiter::done`.
 class wait_loop final : private release_listener {

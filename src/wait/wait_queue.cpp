@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -35,8 +36,11 @@ bool wait_queue::must_wait(const lock_key& key) {
 
 std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy policy,
                                          const first_try& first,
-                                         std::function<void(wait_result)> done) {
-  auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done));
+                                         std::function<void(wait_result)> done,
+                                         std::function<void()> turn,
+                                         std::vector<lock_key> awaited) {
+  auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done),
+                                          std::move(turn));
   if (first.fault != nullptr) joining->failed(first.fault, true);
   const checked_lock lock{mutex_};
   has_waited_ = true;
@@ -52,7 +56,8 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
       tries_.add(place->first);
       reads_.add(place->first);
     }
-    queue.join(joining, now);
+    queue.join(joining, first.keeps_rows, now);
+    if (is_new) await_rows(place->first, queue, std::move(awaited));
   } catch (const std::bad_alloc&) {
     if (is_new) forget(place);
     throw;
@@ -61,7 +66,7 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
     last_new_queue_ = now;
     queue.last = {.reason = refusal_reason::busy, .key = key};
     if (first.refused) queue.refused_first(*first.refused, now);
-    if (has_notifications_) track(key);
+    if (has_notifications_ && !queue.is_of_several) track(key);
     if (first.fault != nullptr) {
       queue.try_by(joining->try_at);
     } else {
@@ -70,6 +75,9 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
     }
   } else if (joining->is_in_doubt) {
     queue.try_by(joining->try_at);
+  } else if (first.keeps_rows) {
+    await_rows(place->first, queue, std::move(awaited));
+    queue.refused_first(*first.refused, now);
   }
   settle(key);
   wake_.notify_one();
@@ -117,7 +125,37 @@ key_queue* wait_queue::queue_of(const lock_key& key) {
 void wait_queue::forget(std::map<lock_key, key_queue>::iterator place) {
   tries_.erase(place->first, place->second.indexed_try);
   reads_.erase(place->first, place->second.indexed_read);
+  for (const auto& row : place->second.awaited) awaiting_.erase({row, &place->first});
   queues_.erase(place);
+}
+
+void wait_queue::await_rows(const lock_key& key, key_queue& queue, std::vector<lock_key> rows) {
+  std::ranges::sort(rows);
+  if (rows == queue.awaited) return;
+  for (const auto& row : queue.awaited) awaiting_.erase({row, &key});
+  queue.awaited = std::move(rows);
+  for (const auto& row : queue.awaited) awaiting_.emplace(row, &key);
+  if (has_notifications_) queue.read_by(time_->now());  // so that the releases are announced
+}
+
+std::vector<const lock_key*> wait_queue::awaiting(const lock_key& row) const {
+  std::vector<const lock_key*> keys;
+  for (auto each = awaiting_.lower_bound({row, nullptr});
+       each != awaiting_.end() && each->first == row; ++each) {
+    keys.push_back(each->second);
+  }
+  return keys;
+}
+
+void wait_queue::freed_for_several(const lock_key& row, boot_clock::time_point now) {
+  for (const auto* key : awaiting(row)) {
+    auto& queue = *queue_of(*key);
+    ++queue.freed;
+    queue.read_free(now);
+    schedule_try(queue, now);
+    settle(*key);
+    wake_.notify_one();
+  }
 }
 
 void wait_queue::settle(const lock_key& key) {
@@ -144,7 +182,7 @@ std::optional<wait_queue::departure> wait_queue::depart(waiter& leaving) {
   if (!leaving.is_waiting) return std::nullopt;
   departure left{.last = queue_of(leaving.request.key)->last,
                  .is_unanswered = is_in_call_ || leaving.is_being_tried,
-                 .is_being_tried = leaving.is_being_tried,
+                 .is_being_tried = leaving.is_being_tried && !leaving.turn,
                  .handed_by = leaving.handed_by,
                  .fault = leaving.fault,
                  .is_in_doubt = leaving.is_in_doubt};
@@ -155,6 +193,13 @@ std::optional<wait_queue::departure> wait_queue::depart(waiter& leaving) {
 std::optional<wait_queue::departure> wait_queue::leave(waiter& leaving) {
   const checked_lock lock{mutex_};
   return depart(leaving);
+}
+
+void wait_queue::withdraw(waiter& leaving, bool was_granted) noexcept {
+  const checked_lock lock{mutex_};
+  auto* queue = queue_of(leaving.request.key);
+  if (was_granted && queue != nullptr && queue->freed > 0) --queue->freed;
+  remove(leaving);
 }
 
 std::optional<wait_queue::departure> wait_queue::leave_after_last_try(waiter& leaving) {
@@ -181,11 +226,34 @@ void wait_queue::released(const lock_key& key) {
   const checked_lock lock{mutex_};
   const auto now = time_->now();
   if (auto* backoff = backoff_of(key)) backoff->released(now);
+  freed_for_several(key, now);
   auto* queue = queue_of(key);
   if (queue == nullptr) return;
   schedule_try(*queue, now);
   settle(key);
   wake_.notify_one();
+}
+
+void wait_queue::tried(const std::shared_ptr<waiter>& head, const first_try& how,
+                       std::vector<lock_key> awaited, boot_clock::time_point tried_at) {
+  const auto& key = head->request.key;
+  pending_results ended;
+  {
+    const checked_lock lock{mutex_};
+    head->is_being_tried = false;
+    if (!head->is_waiting) return;
+    auto& queue = *queue_of(key);
+    const auto now = time_->now();
+    await_rows(queues_.find(key)->first, queue, std::move(awaited));
+    if (how.fault != nullptr) {
+      failed(key, how.fault, head.get(), ended);
+    } else {
+      queue.refused_several(*how.refused, *head, tried_at, now, ended);
+      settle(key);
+    }
+    wake_.notify_one();
+  }
+  ended.deliver(sink_);
 }
 
 void wait_queue::taken(const lock_key& key, const release_listener::grant_times& lasts) {

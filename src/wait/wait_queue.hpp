@@ -1,4 +1,4 @@
-// Wait queues of all keys, for the callers of one process.
+// Wait queues of all keys and of several rows, for the callers of one process.
 #ifndef ROWLOCK_WAIT_WAIT_QUEUE_HPP
 #define ROWLOCK_WAIT_WAIT_QUEUE_HPP
 
@@ -10,7 +10,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "batch/statement_batcher.hpp"
@@ -33,6 +35,9 @@ class outage;
 /// Decides which keys are due, and applies answers and notifications to the waiters. Makes no call
 /// of the store and has no thread: `wait_loop` makes the calls that are due.
 ///
+/// Callers that want the same several rows have a queue of their own, under a key that no row has.
+/// The head's own thread makes its tries, as they may take several statements.
+///
 /// A transient fault ends no wait whose policy outlasts it. During an outage one key after the
 /// other is tried, to detect its end.
 ///
@@ -50,10 +55,23 @@ class wait_queue {
   struct first_try {
     std::optional<refusal> refused = std::nullopt;
     std::exception_ptr fault = nullptr;
+    /// Of several rows it keeps some while it waits: it must not wait behind a waiter that needs
+    /// these.
+    bool keeps_rows = false;
   };
-  /// Adds a waiter at the end of its key's queue, or at the front if it is in doubt.
+  /// Adds a waiter at the end of its key's queue, or at the front if it is in doubt or keeps rows.
+  /// With `turn`, it waits for several rows: `awaited`, if its first try was refused.
   std::shared_ptr<waiter> join(acquire_request wanted, retry_policy policy, const first_try& first,
-                               std::function<void(wait_result)> done);
+                               std::function<void(wait_result)> done,
+                               std::function<void()> turn = {}, std::vector<lock_key> awaited = {});
+
+  /// Ends the wait of a waiter for several rows: it has them, or its attempt has failed.
+  void withdraw(waiter& leaving, bool was_granted) noexcept;
+
+  /// Handles a try of a waiter for several rows, made in its turn at `tried_at` and refused because
+  /// of `awaited`, or failed by a fault that its policy outlasts.
+  void tried(const std::shared_ptr<waiter>& head, const first_try& how,
+             std::vector<lock_key> awaited, boot_clock::time_point tried_at);
 
   struct departure {
     /// The last refusal of the head.
@@ -124,6 +142,13 @@ class wait_queue {
   /// queue without waiters.
   void settle(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
   void forget(std::map<lock_key, key_queue>::iterator place) ROWLOCK_REQUIRES(mutex_);
+  void await_rows(const lock_key& key, key_queue& queue, std::vector<lock_key> rows)
+      ROWLOCK_REQUIRES(mutex_);
+  /// The keys of the queues for several rows that await this one.
+  [[nodiscard]] std::vector<const lock_key*> awaiting(const lock_key& row) const
+      ROWLOCK_REQUIRES(mutex_);
+  /// A row that several waiters await was released, or a read has found it free.
+  void freed_for_several(const lock_key& row, boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   /// Schedules the first call for a new queue.
   void begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now)
       ROWLOCK_REQUIRES(mutex_);
@@ -159,6 +184,8 @@ class wait_queue {
   checked_mutex mutex_;
   std::condition_variable wake_;
   std::map<lock_key, key_queue> queues_ ROWLOCK_GUARDED_BY(mutex_);
+  std::set<std::pair<lock_key, const lock_key*>> awaiting_
+      ROWLOCK_GUARDED_BY(mutex_);               // rows, each with the key of a queue that awaits it
   due_index tries_ ROWLOCK_GUARDED_BY(mutex_);  // of all queues
   due_index reads_ ROWLOCK_GUARDED_BY(mutex_);
   std::map<lock_key, contention_backoff> backoffs_

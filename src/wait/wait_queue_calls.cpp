@@ -1,6 +1,7 @@
 // Due calls for the waiters of all keys, and handling of their answers.
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "base/pause.hpp"
@@ -23,6 +24,8 @@ constexpr auto between_reads = 600ms;
 /// of them to be notified of the release and to try.
 constexpr unsigned longest_run = 64;
 constexpr auto yield_time = 5ms;
+
+bool is_live(const std::optional<row_state>& seen) { return seen && seen->is_live(); }
 
 }  // namespace
 
@@ -97,10 +100,20 @@ std::vector<lock_key> wait_queue::take_keys(boot_clock::time_point now) {
   std::vector<lock_key> keys;
   keys.reserve(queues_.size());
   for (auto& [key, queue] : queues_) {
-    keys.push_back(key);
+    if (!queue.is_of_several) {
+      keys.push_back(key);
+    } else if (queue.awaited.empty()) {
+      continue;
+    } else {
+      keys.insert(keys.end(), queue.awaited.begin(), queue.awaited.end());
+    }
     queue.forget_try_at();
     queue.forget_read_at();
     settle(key);
+  }
+  if (!awaiting_.empty()) {  // a row may be awaited by several queues
+    std::ranges::sort(keys);
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
   }
   last_read_ = now;
   return keys;
@@ -161,17 +174,31 @@ void wait_queue::were_read(std::span<const lock_key> keys,
   pending_results ended;
   {
     const checked_lock lock{mutex_};
-    for (std::size_t i = 0; i < keys.size(); ++i) was_read(keys[i], states[i], ended);
+    // First the free rows: a waiter for several gets a try even if the others are taken.
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!is_live(states[i])) was_read(keys[i], states[i], ended);
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (is_live(states[i])) was_read(keys[i], states[i], ended);
+    }
   }
   ended.deliver(sink_);
 }
 
 void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& seen,
                           pending_results& ended) {
+  const auto now = time_->now();
+  if (!is_live(seen)) {
+    freed_for_several(key, now);
+  } else {
+    for (const auto* of_several : awaiting(key)) {
+      queue_of(*of_several)->read_live(*seen, last_read_, now, ended);
+      settle(*of_several);
+    }
+  }
   auto* queue = queue_of(key);
   if (queue == nullptr) return;
-  const auto now = time_->now();
-  if (!seen || !seen->is_live()) {
+  if (!is_live(seen)) {
     queue->read_free(now);
     schedule_try(*queue, now);
     return settle(key);
@@ -187,7 +214,13 @@ std::size_t wait_queue::read_failed(std::span<const lock_key> keys,
   std::size_t waited_for = 0;
   {
     const checked_lock lock{mutex_};
-    for (const auto& key : keys) waited_for += failed(key, fault, nullptr, ended) ? 1 : 0;
+    std::set<const lock_key*> of_several;
+    for (const auto& key : keys) {
+      const auto awaited_by = awaiting(key);
+      of_several.insert(awaited_by.begin(), awaited_by.end());
+      waited_for += failed(key, fault, nullptr, ended) ? 1 : 0;
+    }
+    for (const auto* key : of_several) waited_for += failed(*key, fault, nullptr, ended) ? 1 : 0;
   }
   ended.deliver(sink_);
   return waited_for;

@@ -1,6 +1,7 @@
 // A wait for several keys outlasts a short outage.
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "rowlock/read_write_lock.hpp"
@@ -73,13 +74,20 @@ TEST_F(OutageOfASet, EndsWithAStop) {
   auto all = all_of(wait_until_stopped(stop.get_token()));
   let_attempts_fail(5);
   stop.request_stop();
-  EXPECT_EQ(all.get().refusal().reason, refusal_reason::stopped);
+  const auto stopped = all.get();
+  EXPECT_EQ(stopped.refusal().reason, refusal_reason::stopped);
+  EXPECT_EQ(stopped.refusal().key, keys_.front());
 }
 
 TEST_F(OutageOfASet, IsAskedAboutByOneForAll) {
   is_away_ = true;
   std::vector<set_attempt> waiting;
-  for (int i = 0; i < 20; ++i) waiting.push_back(all_of(wait_for(24h)));
+  for (int i = 0; i < 20; ++i) {
+    waiting.push_back(begin([this, i] {
+      const std::vector<lock_key> keys{{"job", "a"}, {"job", std::to_string(i)}};
+      return ours_->try_acquire_all(keys, {.wait = wait_for(24h)});
+    }));
+  }
   rows_.await("acquire_all", waiting.size());  // the first try of each
   let_attempts_fail(10);
   const auto before = attempts_.load();

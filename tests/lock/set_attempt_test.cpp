@@ -1,11 +1,13 @@
-// What a thread that tries for several keys leaves for the others of its lock_table.
+// What an attempt for several rows leaves for the other threads of its lock_table.
+#include "lock/set_attempt.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <optional>
 
-#include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
 #include "support/hooked_store.hpp"
 
@@ -14,9 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class RetryPauses : public testing::Test {
+class SetAttempt : public testing::Test {
  protected:
-  ~RetryPauses() override { leases_.close(); }
+  ~SetAttempt() override { leases_.close(); }
 
   static std::exception_ptr fault() {
     return std::make_exception_ptr(error{errc::unavailable, "the server is away: wait"});
@@ -28,28 +30,30 @@ class RetryPauses : public testing::Test {
   detail::lease_keeper leases_{rows_, lock_options{.holder = "ours", .time = time_}};
 };
 
-TEST_F(RetryPauses, ThatIsGrantedASetEndsAnOutage) {
-  detail::retry_pauses pauses{leases_, no_wait()};
+TEST_F(SetAttempt, ThatIsGrantedEndsAnOutage) {
+  detail::set_attempt attempt{leases_, no_wait(), "all of", {key_}, ""};
   leases_.outage().failed(3, fault(), time_->now());
-  const detail::set_request wanted{
-      {{.request = {.key = key_, .owner = pauses.owner(), .holder = "ours", .ttl = 30s}}}};
-  const auto end = detail::acquire(leases_, wanted, pauses);
-  ASSERT_FALSE(end.refused);
+  detail::set_request wanted{
+      {{.request = {.key = key_, .owner = attempt.owner(), .holder = "ours", .ttl = 30s}}}};
+  ASSERT_FALSE(attempt.try_for(wanted).refused);
   EXPECT_FALSE(leases_.outage().is_known());
 }
 
-TEST_F(RetryPauses, ThrowsAnotherObjectThanItLeavesForOtherThreads) {
-  detail::retry_pauses pauses{leases_, wait_for(1s)};
-  time_->advance(1s);
+TEST_F(SetAttempt, ThrowsAnotherObjectThanItLeavesForOtherThreads) {
+  detail::set_attempt attempt{leases_, wait_for(1s), "all of", {key_}, ""};
   const auto mine = fault();
   std::exception_ptr thrown;
   try {
-    (void)pauses.pause_after(mine, key_);
+    (void)attempt.acquire([&]() -> std::optional<detail::obstacle> {
+      time_->advance(1s);
+      std::rethrow_exception(mine);
+    });
   } catch (...) {
     thrown = std::current_exception();
   }
-  ASSERT_EQ(thrown, mine);
+  ASSERT_NE(thrown, nullptr);
   ASSERT_NE(leases_.outage().why(), nullptr);
+  EXPECT_NE(leases_.outage().why(), mine);
   EXPECT_NE(leases_.outage().why(), thrown);
 }
 

@@ -1,6 +1,6 @@
-// A value passed once from one thread to another.
-#ifndef ROWLOCK_BASE_ONE_SHOT_HPP
-#define ROWLOCK_BASE_ONE_SHOT_HPP
+// A value passed from one thread to another.
+#ifndef ROWLOCK_BASE_MAILBOX_HPP
+#define ROWLOCK_BASE_MAILBOX_HPP
 
 #include <chrono>
 #include <condition_variable>
@@ -16,9 +16,10 @@ namespace rowlock::detail {
 /// Holds one value for one waiting thread. Each slot has its own mutex: threads woken together
 /// would otherwise queue for a shared one.
 ///
-/// Thread-safety: `set` may be called once, from any thread; the others from one thread.
+/// Thread-safety: `set` may be called from any thread, the others from one. A value that was not
+/// taken is replaced.
 template <class Value>
-class one_shot {
+class mailbox {
  public:
   /// The receiver may have destroyed this object by the time `set` returns.
   void set(Value value) {
@@ -30,7 +31,7 @@ class one_shot {
   Value wait() {
     checked_lock lock{mutex_};
     while (!value_) changed_.wait(lock.native());
-    return *std::move(value_);
+    return *std::exchange(value_, std::nullopt);
   }
 
   /// Returns nothing if no value was set in time.
@@ -39,7 +40,7 @@ class one_shot {
     checked_lock lock{mutex_};
     while (!value_ && changed_.wait_until(lock.native(), until) == std::cv_status::no_timeout) {
     }
-    return std::move(value_);
+    return std::exchange(value_, std::nullopt);
   }
 
   /// Returns nothing once `until` has passed (`max` for no limit) or a stop was requested.
@@ -57,7 +58,7 @@ class one_shot {
         time.wait_until(lock.native(), changed_, until);
       }
     }
-    return std::move(value_);
+    return std::exchange(value_, std::nullopt);
   }
 
  private:
