@@ -123,13 +123,13 @@ void batch_schedule::end(batched_call& leader, batched_call::role of_the_others)
   std::size_t calls = 0;
   for (const auto* each = &leader; each != nullptr; each = each->next) ++calls;
   checked_lock lock{mutex_};
-  if (!leader.has_failed && leader.is_usual) {
+  if (leader.ended == batched_call::ending::usual) {
     backoff_.answered(leader.kind, calls, clock::now() - leader.began, leader.is_one);
   }
   std::erase(under_way_, &leader);
   present_ -= calls;
   // After a fault, threads send their calls again alone, or give up.
-  linger_.ended(leader.began, leader.has_failed ? 0 : calls);
+  linger_.ended(leader.began, leader.ended == batched_call::ending::failed ? 0 : calls);
   auto* const next = next_leader();
   lock.unlock();
 

@@ -23,17 +23,21 @@ struct batched_call {
     alone,     ///< The shared statement failed, perhaps because of another call.
   };
 
+  enum class ending {
+    failed,
+    unusual,  ///< Its time is not that of others of its kind.
+    usual,
+  };
+
   batched_call(statement_kind of_kind, std::size_t count) : kind{of_kind}, requests{count} {}
 
   const statement_kind kind;
   const std::size_t requests;
   batched_call* next = nullptr;  ///< In the queue; then the next call with the same leader.
-  // Of leaders only: when the statement began, whether it was the only one, whether it failed, and
-  // whether its time is that of others of its kind.
+  // Of leaders only: when the statement began, whether it was the only one, and how it ended.
   std::chrono::steady_clock::time_point began = {};
   bool is_one = false;
-  bool has_failed = false;
-  bool is_usual = true;
+  ending ended = ending::failed;
   mailbox<role> result;
 };
 

@@ -145,6 +145,11 @@ bool is_usual(std::span<const release_request> sent, std::span<const change_answ
   return !are_to_be_flushed(sent);
 }
 
+template <class Requests, class Answers>
+batched_call::ending ending_of(const Requests& sent, const Answers& answers) {
+  return is_usual(sent, answers) ? batched_call::ending::usual : batched_call::ending::unusual;
+}
+
 /// Sends one statement for all calls that follow the leader, and gives each its answers.
 template <class Call, class Send>
 void send_for_all(Call& leader, const Send& send) {
@@ -154,7 +159,7 @@ void send_for_all(Call& leader, const Send& send) {
     each->answers.reserve(each->requests.size());  // no allocation may fail after `send`
   }
   auto answers = send(std::span{std::as_const(requests)});
-  leader.is_usual = is_usual(requests, answers);
+  leader.ended = ending_of(requests, answers);
   auto next = std::make_move_iterator(answers.begin());
   for (auto* each = &leader; each != nullptr; each = each->following()) {
     const auto end = next + static_cast<std::ptrdiff_t>(each->requests.size());
@@ -171,11 +176,10 @@ std::vector<Answer> statement_batcher::send_alone(call<Request, Answer>& only, c
   try {
     answers = send(only.requests);
   } catch (...) {
-    only.has_failed = true;
     schedule_->end(only, batched_call::role::answered);
     throw;
   }
-  only.is_usual = is_usual(only.requests, answers);
+  only.ended = ending_of(only.requests, answers);
   schedule_->end(only, batched_call::role::answered);
   return answers;
 }
@@ -186,7 +190,6 @@ batched_call::role statement_batcher::lead(call<Request, Answer>& leader, const 
   try {
     send_for_all(leader, send);
   } catch (...) {  // one call may be the cause, so each is sent again alone
-    leader.has_failed = true;
     const auto fault = std::current_exception();
     const bool is_in_doubt = is_doubt(fault);
     const bool is_for_all = is_in_doubt && leader.kind == statement_kind::release;

@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using ending = batched_call::ending;
 using role = batched_call::role;
 
 class BatchSchedule : public testing::Test {
@@ -35,6 +36,12 @@ class BatchSchedule : public testing::Test {
     tests::await_that([&] { return statements.waiting() >= waiting; });
     return started;
   }
+  static void end(batch_schedule& statements, batched_call& call, role of_the_others,
+                  ending how = ending::usual) {
+    call.ended = how;
+    statements.end(call, of_the_others);
+  }
+
   batched_call first_{acquire, 1};
   batched_call second_{acquire, 1};
   batched_call third_{acquire, 2};
@@ -47,11 +54,11 @@ TEST_F(BatchSchedule, NoneBeginsBesideOneThatTakesNoLongerThanUsual) {
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, release);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   EXPECT_EQ(second.get(), role::leading);
   EXPECT_EQ(second_.next, nullptr);
   EXPECT_EQ(statements.waiting(), 1);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   EXPECT_EQ(third.get(), role::leading);
 }
 
@@ -60,7 +67,7 @@ TEST_F(BatchSchedule, OthersBeginBesideOneThatTakesLonger) {
       {.in_flight = 4, .max_batch = 256, .usual_time = 20ms}, impatient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   EXPECT_EQ(statements.join(third_), role::leading);
 }
 
@@ -70,10 +77,10 @@ TEST_F(BatchSchedule, ThoseThatFollowAreToldWhatBecameOfThem) {
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, third_);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   ASSERT_EQ(second.get(), role::leading);
   EXPECT_EQ(second_.next, &third_);
-  statements.end(second_, role::alone);
+  end(statements, second_, role::alone);
   EXPECT_EQ(third.get(), role::alone);
 }
 
@@ -82,11 +89,11 @@ TEST_F(BatchSchedule, WhoIsTooMuchForOneLeadsTheNextOne) {
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, third_);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   ASSERT_EQ(second.get(), role::leading);
   EXPECT_EQ(second_.next, nullptr);
   EXPECT_EQ(statements.waiting(), 1);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   EXPECT_EQ(third.get(), role::leading);
 }
 
@@ -95,15 +102,15 @@ TEST_F(BatchSchedule, WhereNoneIsSharedTheyRunBesideEachOther) {
   batched_call fourth{acquire, 1};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
   ASSERT_EQ(statements.join(third_), role::leading);
   auto waiting = start_waiting(statements, fourth);
   ASSERT_EQ(statements.join(release), role::leading) << "has a place of its own";
-  statements.end(release, role::answered);
+  end(statements, release, role::answered);
   EXPECT_EQ(statements.waiting(), 1);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   EXPECT_EQ(waiting.get(), role::leading);
 }
 
@@ -111,20 +118,19 @@ TEST_F(BatchSchedule, AfterASlowOneTheyRunBesideEachOtherForAWhile) {
   batch_schedule statements{
       {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, always};
   ASSERT_EQ(statements.join(first_), role::leading);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   batched_call beside_it{acquire, 1};
   ASSERT_EQ(statements.join(second_), role::leading);
   ASSERT_EQ(statements.join(third_), role::leading);
   ASSERT_EQ(statements.join(beside_it), role::leading);
-  statements.end(beside_it, role::answered);
-  statements.end(third_, role::answered);
-  statements.end(second_, role::answered);
+  end(statements, beside_it, role::answered);
+  end(statements, third_, role::answered);
+  end(statements, second_, role::answered);
   batched_call last{acquire, 1};
   batched_call next{acquire, 1};
   ASSERT_EQ(statements.join(last), role::leading);
   auto waiting = start_waiting(statements, next);
-  last.has_failed = true;
-  statements.end(last, role::answered);
+  end(statements, last, role::answered, ending::failed);
   EXPECT_EQ(waiting.get(), role::leading);
 }
 
@@ -132,11 +138,10 @@ TEST_F(BatchSchedule, OneThatFailedIsNotSlow) {
   batch_schedule statements{
       {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, always};
   ASSERT_EQ(statements.join(first_), role::leading);
-  first_.has_failed = true;
-  statements.end(first_, role::alone);
+  end(statements, first_, role::alone, ending::failed);
   ASSERT_EQ(statements.join(second_), role::leading);
   auto waiting = start_waiting(statements, third_);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   EXPECT_EQ(waiting.get(), role::leading);
 }
 
@@ -146,11 +151,11 @@ TEST_F(BatchSchedule, OneBesideOthersIsNotSlow) {
   batched_call fourth{acquire, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   ASSERT_EQ(statements.join(third_), role::leading);
   auto waiting = start_waiting(statements, fourth);
-  statements.end(third_, role::answered);
-  statements.end(first_, role::answered);
+  end(statements, third_, role::answered);
+  end(statements, first_, role::answered);
   EXPECT_EQ(waiting.get(), role::leading);
 }
 
@@ -161,12 +166,12 @@ TEST_F(BatchSchedule, WhereFewerCallsComeThanBatchingPaysFromTheyRunBesideEachOt
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
   auto third = start_waiting(statements, third_);
-  statements.end(first_, role::answered);  // its thread is expected to call again
-  statements.end(second_, role::answered);
+  end(statements, first_, role::answered);  // its thread is expected to call again
+  end(statements, second_, role::answered);
   ASSERT_EQ(third.get(), role::leading);
   ASSERT_EQ(statements.join(release), role::leading);
-  statements.end(third_, role::answered);
-  statements.end(release, role::answered);
+  end(statements, third_, role::answered);
+  end(statements, release, role::answered);
 }
 
 TEST_F(BatchSchedule, ThreadsThatWereJustAnsweredAreCounted) {
@@ -178,13 +183,13 @@ TEST_F(BatchSchedule, ThreadsThatWereJustAnsweredAreCounted) {
   ASSERT_EQ(statements.join(second_), role::leading);
   ASSERT_EQ(statements.join(third_), role::leading);
   auto waiting = start_waiting(statements, fourth);
-  statements.end(first_, role::answered);  // three are there, and one has been answered
+  end(statements, first_, role::answered);  // three are there, and one has been answered
   auto last = start_waiting(statements, again);
-  statements.end(second_, role::answered);
-  statements.end(third_, role::answered);
+  end(statements, second_, role::answered);
+  end(statements, third_, role::answered);
   ASSERT_EQ(waiting.get(), role::leading);
   EXPECT_EQ(fourth.next, &again);
-  statements.end(fourth, role::answered);
+  end(statements, fourth, role::answered);
   EXPECT_EQ(last.get(), role::answered);
 }
 
@@ -192,11 +197,11 @@ TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {
   batch_schedule statements{{.in_flight = 4, .max_batch = 256, .usual_time = 24h}, patient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   auto third = start(statements, third_);  // comes instead of the first
   ASSERT_EQ(second.get(), role::leading);
   EXPECT_EQ(second_.next, &third_);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   EXPECT_EQ(third.get(), role::answered);
 }
 
@@ -204,13 +209,12 @@ TEST_F(BatchSchedule, OneThatGrantedNothingSaysNothingOfTheOthers) {
   batch_schedule statements{
       {.in_flight = 4, .max_batch = 256, .usual_time = 24h}, impatient, always};
   ASSERT_EQ(statements.join(first_), role::leading);
-  first_.is_usual = false;
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered, ending::unusual);
   ASSERT_EQ(statements.join(second_), role::leading);
   auto third = start_waiting(statements, third_);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   EXPECT_EQ(third.get(), role::leading);
-  statements.end(third_, role::answered);
+  end(statements, third_, role::answered);
 }
 
 // As on SQLite: the others cannot begin beside it, however slow it is or few they are.
@@ -219,11 +223,11 @@ TEST_F(BatchSchedule, WhereOnlyOneMayBeUnderWayItsLeaderAlwaysWaits) {
       {.in_flight = 1, .max_batch = 256, .pays_from = 9, .usual_time = 24h}, patient, always};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   auto third = start(statements, third_);
   ASSERT_EQ(second.get(), role::leading);
   EXPECT_EQ(second_.next, &third_);
-  statements.end(second_, role::answered);
+  end(statements, second_, role::answered);
   EXPECT_EQ(third.get(), role::answered);
 }
 
@@ -231,8 +235,7 @@ TEST_F(BatchSchedule, ALeaderDoesNotWaitForThoseWhoMakeTheirCallsAlone) {
   batch_schedule statements{{.in_flight = 4, .max_batch = 256, .usual_time = 24h}, patient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
-  first_.has_failed = true;
-  statements.end(first_, role::alone);
+  end(statements, first_, role::alone, ending::failed);
   EXPECT_EQ(second.get(), role::leading);
 }
 
@@ -240,7 +243,7 @@ TEST_F(BatchSchedule, ALeaderWhoseStatementIsFullDoesNotWait) {
   batch_schedule statements{{.in_flight = 4, .max_batch = 2, .usual_time = 24h}, patient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto full = start_waiting(statements, third_);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   EXPECT_EQ(full.get(), role::leading);
 }
 
@@ -251,7 +254,7 @@ TEST_F(BatchSchedule, WhatMayRunBesideANewOneBeginsWithIt) {
   ASSERT_EQ(statements.join(first_), role::leading);
   auto acquiring = start_waiting(statements, third_);
   auto releasing = start_waiting(statements, release);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   EXPECT_EQ(acquiring.get(), role::leading);
   EXPECT_EQ(releasing.get(), role::leading);
 }
@@ -260,7 +263,7 @@ TEST_F(BatchSchedule, TheLastPlaceIsKeptFromAcquisitionsOnlyIfTheyHaveTheOthers)
   batch_schedule statements{{.in_flight = 2, .max_batch = 1, .usual_time = 24h}};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
-  statements.end(first_, role::answered);
+  end(statements, first_, role::answered);
   ASSERT_EQ(statements.join(release), role::leading);
   EXPECT_EQ(statements.join(second_), role::leading);
 }
