@@ -27,7 +27,8 @@ inline std::string_view common_id(std::size_t leases, std::string_view of_the_fi
   return leases == 1 ? of_the_first : std::string_view{};
 }
 
-/// Separate from the executor of losses: a slow observer must not delay a loss.
+/// Separate from the executor of losses: a slow observer must not delay a loss. While it blocks,
+/// 10,000 events are queued; later ones are dropped and counted.
 ///
 /// Thread-safety: all members may be called from any thread, and under any mutex.
 class event_dispatcher {

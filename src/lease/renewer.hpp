@@ -13,7 +13,7 @@
 
 namespace rowlock::detail {
 
-/// Its thread makes the deferred releases, too.
+/// Its thread makes the deferred releases, too. The registry computes when a lease is due.
 ///
 /// Thread-safety: `run` belongs to one thread, which may hang in the store; all other members may
 /// be called from any thread.
