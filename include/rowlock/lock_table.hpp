@@ -30,6 +30,7 @@ namespace detail {
 class numbered_rows;
 class campaign;
 class set_attempt;
+struct obstacle;
 struct attempt_end;
 struct lease_request;
 }  // namespace detail
@@ -155,9 +156,9 @@ class ROWLOCK_EXPORT lock_table {
   /// Leases on all the keys, or on none; a refusal names a key that could not be had. Duplicates
   /// count once. An empty list is acquired at once, without a statement. Misuse: over 1,000 keys,
   /// `expected`, `note`. One round trip if all rows exist and are free; one more to read the holder
-  /// of one, three more for missing rows. Waiters for the same set queue
-  /// for it; each tries in its calling thread, when the key that refused it is released, and at
-  /// least with the pauses of `wait`. Waiters for overlapping sets cannot deadlock. Throws `error`.
+  /// of one, three more for missing rows. Waiters for the same set queue for it; the first tries in
+  /// its calling thread, when the key that refused it is released and after the pauses of `wait`.
+  /// Waiters for overlapping sets cannot deadlock. Throws `error`.
   outcome<lease_set> try_acquire_all(const std::vector<lock_key>& keys,
                                      const acquire_options& options = {});
 
@@ -235,8 +236,10 @@ class ROWLOCK_EXPORT lock_table {
                               const acquire_options& options, std::stop_source lost,
                               detail::set_attempt& attempt);
   /// The same for the first of the keys that is free. The note is left to the caller.
-  outcome<lease> try_one_of(const std::vector<lock_key>& keys, const acquire_options& options,
-                            detail::set_attempt& attempt);
+  std::optional<detail::obstacle> try_one_of(const std::vector<lock_key>& keys,
+                                             const acquire_options& options,
+                                             detail::set_attempt& attempt,
+                                             std::optional<lease>& held);
 
   /// As `look`; refused (stopped) while the lock_table is being destroyed.
   outcome<std::optional<row_state>> try_look(const lock_key& key);

@@ -59,7 +59,7 @@ class ROWLOCK_EXPORT read_write_lock {
   std::optional<refusal> writer();
   /// Takes those of the missing rows that are free while the gate is held. Returns no refusal once
   /// it has all rows.
-  std::optional<refusal> collect(lease_set& held, std::vector<lock_key> missing,
+  std::optional<refusal> collect(lease_set& held, const std::vector<lock_key>& missing,
                                  const acquire_options& options, detail::set_attempt& attempt);
   [[nodiscard]] lock_key gate() const;
 

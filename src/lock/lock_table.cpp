@@ -242,7 +242,7 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
   detail::set_attempt attempt{*keeper_, options.wait, limit ? "any of" : "all of", wanted,
                               options.correlation_id.value_or("")};
   std::optional<lease_set> held;
-  auto refused = attempt.acquire([&]() -> std::optional<detail::obstacle> {
+  const auto try_for_all = [&]() -> std::optional<detail::obstacle> {
     auto taken = try_once(wanted, limit, options, lost, attempt);
     if (taken.acquired()) {
       held.emplace(*std::move(taken));
@@ -250,7 +250,8 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
     }
     const auto& why = taken.refusal();
     return detail::obstacle{why, limit ? wanted : std::vector{why.key}};
-  });
+  };
+  auto refused = attempt.run([&] { return attempt.go_on(try_for_all); });
   if (refused) return *std::move(refused);
   return *std::move(held);
 }
@@ -278,14 +279,15 @@ outcome<lease_set> lock_table::try_once(const std::vector<lock_key>& keys,
   return lease_set{std::move(lost), std::move(granted)};
 }
 
-outcome<lease> lock_table::try_one_of(const std::vector<lock_key>& keys,
-                                      const acquire_options& options,
-                                      detail::set_attempt& attempt) {
+std::optional<detail::obstacle> lock_table::try_one_of(const std::vector<lock_key>& keys,
+                                                       const acquire_options& options,
+                                                       detail::set_attempt& attempt,
+                                                       std::optional<lease>& held) {
   auto taken = try_once(keys, 1, options, {}, attempt);
-  if (!taken.acquired()) return taken.refusal();
-  lease one = std::move(taken->leases_.front());
+  if (!taken.acquired()) return detail::obstacle{taken.refusal(), keys};
+  held.emplace(std::move(taken->leases_.front()));
   taken->leases_.clear();
-  return one;
+  return std::nullopt;
 }
 
 std::optional<row_state> lock_table::look(const lock_key& key) {

@@ -109,7 +109,8 @@ void set_attempt::await_turn() {
 void set_attempt::refused(obstacle met) {
   leases().outage().answered();
   if (is_contention(met.why) && is_patient()) {
-    wait_after({.refused = std::move(met.why), .keeps_rows = met.keeps_rows}, std::move(met.rows));
+    keeps_rows_ = met.keeps_rows;
+    wait_after({.refused = std::move(met.why), .keeps_rows = keeps_rows_}, std::move(met.rows));
   } else {
     end_ = attempt_end{.refused = std::move(met.why)};
   }
@@ -123,7 +124,7 @@ void set_attempt::failed(const std::exception_ptr& fault) {
   if (doubt_ == nullptr && is_doubt(fault)) doubt_ = fault;
   // Other threads get copies.
   leases().outage().failed(1, copied_fault(fault), leases().now());
-  wait_after({.fault = copied_fault(fault)}, {});
+  wait_after({.fault = copied_fault(fault), .keeps_rows = keeps_rows_}, {});
 }
 
 void set_attempt::wait_after(const wait_queue::first_try& how, std::vector<lock_key> awaited) {
@@ -138,18 +139,27 @@ void set_attempt::wait_after(const wait_queue::first_try& how, std::vector<lock_
     return;
   }
   if (turn_ == nullptr) {
-    turn_ = std::make_shared<mailbox<attempt_end>>();
-    join(
-        {.key = line_, .owner = owner_, .holder = {}}, how,
-        [answer = turn_](wait_result end) {
-          answer->set({.refused = std::move(end.refused), .fault = std::move(end.fault)});
-        },
-        [answer = turn_] { answer->set({}); }, std::move(awaited));
+    try {
+      join_line(how, std::move(awaited));
+    } catch (...) {
+      end_ = attempt_end{.fault = std::current_exception()};
+      return;
+    }
   } else if (const auto waiting = queued()) {
     leases().waiting().tried(waiting, how, std::move(awaited), tried_at_);
   }
   auto end = await(*turn_, stop_.token());
   if (end.refused || end.fault != nullptr) end_ = std::move(end);
+}
+
+void set_attempt::join_line(const wait_queue::first_try& how, std::vector<lock_key> awaited) {
+  turn_ = std::make_shared<mailbox<attempt_end>>();
+  join(
+      {.key = line_, .owner = owner_, .holder = {}}, how,
+      [answer = turn_](wait_result end) {
+        answer->set({.refused = std::move(end.refused), .fault = std::move(end.fault)});
+      },
+      [answer = turn_] { answer->set({}); }, std::move(awaited));
 }
 
 std::optional<refusal> set_attempt::over() const {

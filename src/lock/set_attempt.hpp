@@ -84,11 +84,12 @@ class set_attempt : public queue_wait {
     }
     return over();
   }
-  /// The same for the last steps of the attempt: leaves the line, and reports a refusal or a fault.
-  template <class Try>
-  std::optional<refusal> acquire(const Try& try_once) {
+  /// Runs all steps of the attempt, which return its refusal. Then leaves the line, and reports a
+  /// refusal or a fault.
+  template <class Steps>
+  std::optional<refusal> run(const Steps& steps) {
     try {
-      auto refused = go_on(try_once);
+      auto refused = steps();
       leave_line(!refused);
       if (refused) report({.refused = refused});
       return refused;
@@ -109,6 +110,7 @@ class set_attempt : public queue_wait {
   void await_turn();
   void refused(obstacle met);
   void failed(const std::exception_ptr& fault);
+  void join_line(const wait_queue::first_try& how, std::vector<lock_key> awaited);
   /// Waits in line for the next turn.
   void wait_after(const wait_queue::first_try& how, std::vector<lock_key> awaited);
   void leave_line(bool was_granted) noexcept;
@@ -121,6 +123,7 @@ class set_attempt : public queue_wait {
   const either_stop stop_;
   owner_id owner_;
   std::exception_ptr doubt_ = nullptr;
+  bool keeps_rows_ = false;   // since the last refusal
   bool is_too_late_ = false;  // a grant was answered after the deadline of its lease
   boot_clock::time_point tried_at_{};
   std::shared_ptr<mailbox<attempt_end>> turn_;  // null before a wait

@@ -4,10 +4,7 @@
 #include <utility>
 
 #include "base/pause.hpp"
-#include "lease/lease_keeper.hpp"
-#include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/lock_table.hpp"
 
 namespace rowlock::detail {
 

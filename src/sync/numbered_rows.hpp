@@ -7,21 +7,20 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "lease/lease_keeper.hpp"
+#include "lock/set_attempt.hpp"
 #include "rowlock/clock.hpp"
 #include "rowlock/lock_key.hpp"
+#include "rowlock/lock_table.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry.hpp"
 
 namespace rowlock {
 
-class lease;
-class lock_table;
-
 namespace detail {
-
-class set_attempt;
 
 /// `type#0`, the record, has a note with the number of the other rows, `type#1` and up. Each user
 /// of the rows raises the record's version every ten minutes, so that a purge under way does not
@@ -41,16 +40,36 @@ class numbered_rows {
   /// All rows in cyclic order; each call begins at the next row.
   [[nodiscard]] std::vector<lock_key> slots();
 
+  /// Agrees on the number, then calls `try_once(attempt, held)`, as `set_attempt` says, until it
+  /// sets `held`.
+  template <class Held, class Try>
+  outcome<Held> acquire(lock_table& locks, const acquire_options& options, const Try& try_once) {
+    locks.check_for_several(options);
+    const auto keeper = locks.keeper_;
+    keeper->home().require();
+    const auto stored = locks.in_scope(record());
+    const auto here = keeper->begin_operation();
+    if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
+    set_attempt attempt{
+        *keeper, options.wait, what_, {stored}, options.correlation_id.value_or("")};
+    std::optional<Held> held;
+    auto refused = attempt.run([&] {
+      auto disagreed = agree(locks, attempt);
+      return disagreed ? disagreed : attempt.go_on([&] { return try_once(attempt, held); });
+    });
+    if (refused) return *std::move(refused);
+    return *std::move(held);
+  }
+  /// Writes this number, even over another one.
+  outcome<void> impose(lock_table& locks, const retry_policy& wait);
+
+ private:
   /// Checks as the first step of `attempt` that the record has this number, and writes it if there
   /// is none. A try is refused while another process is about to write it, or a transaction has the
   /// record. No statement within ten minutes of the last agreement; otherwise a try has three, plus
   /// one to write, plus two for a missing record. Throws `error`: misuse if the record has another
   /// number.
   std::optional<refusal> agree(lock_table& locks, set_attempt& attempt);
-  /// Writes this number, even over another one.
-  outcome<void> impose(lock_table& locks, const retry_policy& wait);
-
- private:
   std::optional<refusal> agree_once(lock_table& locks);
   [[nodiscard]] lock_key numbered(std::size_t number) const;
   /// Refused as busy only if the record is in use for longer than a moment.

@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "lease/lease_keeper.hpp"
-#include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
 #include "sync/numbered_rows.hpp"
 
@@ -25,26 +23,15 @@ read_write_lock::~read_write_lock() = default;
 lock_key read_write_lock::gate() const { return locks_.in_scope(rows_->gate()); }
 
 outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& options) {
-  locks_.check_for_several(options);
-  const auto keeper = locks_.keeper_;
-  keeper->home().require();
-  const auto here = keeper->begin_operation();
-  if (!here) return refusal{.reason = refusal_reason::stopped, .key = gate()};
-  detail::set_attempt attempt{
-      *keeper, options.wait, "read or write", {gate()}, options.correlation_id.value_or("")};
-  if (auto refused = rows_->agree(locks_, attempt)) return *std::move(refused);
-  std::optional<lease> held;
-  auto refused = attempt.acquire([&]() -> std::optional<detail::obstacle> {
-    if (auto closed = writer()) return detail::obstacle{*std::move(closed), {gate()}};
-    const auto slots = locks_.in_scope(rows_->slots());
-    auto taken = locks_.try_one_of(slots, options, attempt);
-    if (!taken.acquired()) return detail::obstacle{taken.refusal(), slots};
-    held.emplace(*std::move(taken));
-    return std::nullopt;
-  });
-  if (refused) return *std::move(refused);
-  lock_table::write_first_note(*held, options.note);
-  return *std::move(held);
+  auto held = rows_->acquire<lease>(
+      locks_, options,
+      [&](detail::set_attempt& attempt,
+          std::optional<lease>& reader) -> std::optional<detail::obstacle> {
+        if (auto closed = writer()) return detail::obstacle{*std::move(closed), {gate()}};
+        return locks_.try_one_of(locks_.in_scope(rows_->slots()), options, attempt, reader);
+      });
+  if (held.acquired()) lock_table::write_first_note(*held, options.note);
+  return held;
 }
 
 std::optional<refusal> read_write_lock::writer() {
@@ -59,10 +46,10 @@ std::optional<refusal> read_write_lock::writer() {
                  .current = gate->version};
 }
 
-std::optional<refusal> read_write_lock::collect(lease_set& held, std::vector<lock_key> missing,
+std::optional<refusal> read_write_lock::collect(lease_set& held,
+                                                const std::vector<lock_key>& missing,
                                                 const acquire_options& options,
                                                 detail::set_attempt& attempt) {
-  std::erase_if(missing, [&](const lock_key& key) { return held.find(key) != nullptr; });
   auto taken = locks_.try_once(missing, missing.size(), options, held.lost_, attempt);
   if (!taken.acquired()) return taken.refusal();
   const bool is_all = taken->size() == missing.size();
@@ -77,38 +64,32 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
                 "a writer who waits may give back rows it has: it cannot hold them at least some "
                 "time; leave hold_at_least out"};
   }
-  locks_.check_for_several(options);
-  const auto keeper = locks_.keeper_;
-  keeper->home().require();
-  const auto here = keeper->begin_operation();
-  if (!here) return refusal{.reason = refusal_reason::stopped, .key = gate()};
-  detail::set_attempt attempt{
-      *keeper, options.wait, "read or write", {gate()}, options.correlation_id.value_or("")};
-  if (auto refused = rows_->agree(locks_, attempt)) return *std::move(refused);
   const auto slots = locks_.in_scope(rows_->slots());
   auto all = slots;
   all.push_back(gate());
-  std::optional<lease_set> held;
-  const auto take = [&](const std::vector<lock_key>& keys) -> std::optional<refusal> {
-    auto taken = locks_.try_once(keys, {}, options, {}, attempt);
-    if (!taken.acquired()) return taken.refusal();
-    held.emplace(*std::move(taken));
-    return std::nullopt;
-  };
-  auto refused = attempt.acquire([&]() -> std::optional<detail::obstacle> {
-    if (held && !held->is_valid()) {
-      held.reset();
-      attempt.begin_anew();
-    }
-    auto why = held ? collect(*held, slots, options, attempt) : take(all);
-    if (!why) return std::nullopt;
-    if (!held && attempt.is_patient()) {
-      if (auto closed = take({gate()})) return detail::obstacle{*std::move(closed), {gate()}};
-    }
-    return detail::obstacle{*std::move(why), slots, held.has_value()};
-  });
-  if (refused) return *std::move(refused);
-  return *std::move(held);
+  return rows_->acquire<lease_set>(
+      locks_, options,
+      [&](detail::set_attempt& attempt,
+          std::optional<lease_set>& held) -> std::optional<detail::obstacle> {
+        const auto take = [&](const std::vector<lock_key>& keys) -> std::optional<refusal> {
+          auto taken = locks_.try_once(keys, {}, options, {}, attempt);
+          if (!taken.acquired()) return taken.refusal();
+          held.emplace(*std::move(taken));
+          return std::nullopt;
+        };
+        if (held && !held->is_valid()) {
+          held.reset();
+          attempt.begin_anew();
+        }
+        auto missing = slots;
+        if (held) std::erase_if(missing, [&](const auto& key) { return held->find(key); });
+        auto why = held ? collect(*held, missing, options, attempt) : take(all);
+        if (!why) return std::nullopt;
+        if (!held && attempt.is_patient()) {
+          if (auto closed = take({gate()})) return detail::obstacle{*std::move(closed), {gate()}};
+        }
+        return detail::obstacle{*std::move(why), std::move(missing), held.has_value()};
+      });
 }
 
 }  // namespace rowlock

@@ -29,24 +29,30 @@ void waiter::tried(boot_clock::time_point now) {
 void waiter::failed(const std::exception_ptr& why, bool was_own_try) {
   if (is_in_doubt) return;  // keep the fault that caused the doubt
   fault = why;
-  is_in_doubt = was_own_try && !turn && is_doubt(why);
+  is_in_doubt = was_own_try && is_doubt(why);
 }
 
 void waiter::forget_fault() {
   if (!is_in_doubt) fault = nullptr;
 }
 
-void key_queue::join(std::shared_ptr<waiter> joining, bool keeps_rows, boot_clock::time_point now) {
+void key_queue::join(std::shared_ptr<waiter> joining, boot_clock::time_point now) {
   joining->tried(now);
   if (waiting.empty()) answered_at_ = now;
   is_of_several = joining->turn != nullptr;
   if (joining->policy.attempts) reads_suppressed_until_ = boot_clock::time_point::min();
   next_try_ = std::min(next_try_, joining->try_at);
-  if (joining->is_in_doubt || keeps_rows) {
-    waiting.push_front(std::move(joining));
-  } else {
+  if (!joining->is_in_doubt && !joining->keeps_rows) {
     waiting.push_back(std::move(joining));
+    return;
   }
+  const bool is_second = !joining->keeps_rows && !waiting.empty() && waiting.front()->keeps_rows;
+  waiting.insert(waiting.begin() + (is_second ? 1 : 0), std::move(joining));
+}
+
+void key_queue::bring_to_front(const std::shared_ptr<waiter>& first) {
+  const auto place = std::find(waiting.begin(), waiting.end(), first);
+  std::rotate(waiting.begin(), place, place + 1);
 }
 
 void key_queue::try_by(boot_clock::time_point when) { try_at_ = std::min(try_at_, when); }
@@ -98,12 +104,18 @@ void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer ans
   end_exhausted(ended);
 }
 
-void key_queue::refused_several(refusal why, const waiter& head, boot_clock::time_point tried_at,
-                                boot_clock::time_point now, pending_results& ended) {
+void key_queue::refused_several(refusal why, const waiter& tried_one,
+                                boot_clock::time_point tried_at, boot_clock::time_point now,
+                                pending_results& ended) {
   answered_at_ = now;
-  freed = 0;
-  refused(std::move(why), tried_at, now, &head);
+  if (&tried_one == waiting.front().get()) freed = 0;
+  refused(std::move(why), tried_at, now, &tried_one);
   end_exhausted(ended);
+}
+
+void key_queue::read_live_of_several(const row_state& seen, boot_clock::time_point read_began) {
+  const refusal held{.reason = refusal_reason::held, .key = seen.key, .remaining = seen.remaining};
+  if (const auto chance = next_chance(held)) try_by(read_began + *chance);
 }
 
 void key_queue::read_live(const row_state& seen, boot_clock::time_point read_began,
@@ -142,14 +154,15 @@ void key_queue::refused(refusal why, boot_clock::time_point began, boot_clock::t
     each->forget_fault();
   }
   try_those_due(now, tried_one);
-  if (is_resolved) {
+  if (is_resolved && !is_of_several) {
     // The lease that was found may belong to another waiter in doubt.
     const auto is_in_doubt = [](const auto& each) { return each->is_in_doubt; };
     std::stable_partition(waiting.begin(), waiting.end(), is_in_doubt);
     if (waiting.front()->is_in_doubt) try_by(now);
   }
   // If the row is busy, or may be granted to the head, only another try shows whether it is free.
-  if (is_busy || waiting.front()->is_in_doubt) try_by(waiting.front()->try_at);
+  const bool must_try = is_busy || is_of_several || waiting.front()->is_in_doubt;
+  if (must_try) try_by(waiting.front()->try_at);
   if (const auto chance = next_chance(last)) try_by(began + *chance);
 }
 
@@ -180,8 +193,7 @@ void key_queue::try_those_due(boot_clock::time_point now, const waiter* tried_on
 void key_queue::moved_up(boot_clock::time_point now) {
   if (freed > 0) try_by(now);
   const auto soon = now + next_pause(waiting.front()->policy, {});
-  if (is_of_several && awaited.empty()) return try_by(soon);
-  read_by(soon);
+  is_of_several ? try_by(soon) : read_by(soon);
 }
 
 bool key_queue::remove(waiter& leaving, boot_clock::time_point now) {

@@ -50,14 +50,14 @@ struct waiter {
   /// Called once, unless the waiter has left before. Runs on the thread of the loop or of a caller
   /// that hands off, so it must not block.
   const std::function<void(wait_result)> done;
-  /// Only for several rows: called when a try is due, by the thread of the loop. The waiter's own
-  /// thread then makes the try and reports it (`wait_queue::tried`).
+  /// Only for several rows: called when a try is due, with the mutex of the wait_queue locked. The
+  /// waiter's own thread then makes the try and reports it (`wait_queue::tried`).
   const std::function<void()> turn;
 
   /// Counts a try without a grant, and schedules the next one.
   void tried(boot_clock::time_point now);
   /// Records the fault of a try or a read that the wait outlasts. After its own try, the waiter may
-  /// have been granted the key. (One for several rows keeps that doubt itself.)
+  /// have been granted the key.
   void failed(const std::exception_ptr& why, bool was_own_try);
   /// Clears the fault after any answer of the database. Only the waiter's own answer resolves a
   /// doubt.
@@ -69,6 +69,8 @@ struct waiter {
 
   // Guarded by the mutex of the wait_queue.
   bool is_waiting = true;
+  /// Of several rows it keeps some while it waits, so it stands before all that may need these.
+  bool keeps_rows = false;
   bool is_being_tried = false;
   bool is_time_over = false;
   unsigned tries = 0;
@@ -95,15 +97,17 @@ class key_queue {
  public:
   waiters waiting;
 
-  /// Adds a waiter at the end, or at the front if it is in doubt or `keeps_rows`.
-  void join(std::shared_ptr<waiter> joining, bool keeps_rows, boot_clock::time_point now);
+  /// Adds a waiter at the end. One in doubt comes before those that are not, and one that keeps
+  /// rows before all.
+  void join(std::shared_ptr<waiter> joining, boot_clock::time_point now);
+  void bring_to_front(const std::shared_ptr<waiter>& first);
 
   /// The last refusal of the head.
   refusal last;
 
   bool is_of_several = false;
-  /// Of a queue for several rows, in order: those that refused the head. Once one of them is free,
-  /// a try is due. Empty after a fault: then the next try comes after the head's pause.
+  /// Of a queue for several rows, in order: those that refused a head. Once one of them is free, a
+  /// try is due, and in any case after the head's own pause.
   std::vector<lock_key> awaited;
   /// How many of the awaited rows became free since the last refusal: so many waiters get a try.
   unsigned freed = 0;
@@ -128,9 +132,9 @@ class key_queue {
   void yield_until(boot_clock::time_point when) { not_before_ = when; }
 
   /// When to read the row, even if no change is expected: at the earliest next try of all waiters,
-  /// unless reads are suppressed for longer.
+  /// unless reads are suppressed for longer. For several rows only if `read_by` asks for it.
   [[nodiscard]] boot_clock::time_point read_at() const {
-    if (is_of_several && awaited.empty()) return boot_clock::time_point::max();
+    if (is_of_several) return read_at_;
     return std::min(read_at_, std::max(next_try_, reads_suppressed_until_));
   }
   void read_by(boot_clock::time_point when);
@@ -140,6 +144,8 @@ class key_queue {
   void suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by);
   /// Handles a read that found the row free.
   void read_free(boot_clock::time_point now) { answered_at_ = now; }
+  /// Handles a read of one of several rows that is live: at its end a try is due.
+  void read_live_of_several(const row_state& seen, boot_clock::time_point read_began);
   /// To be called before a read, as `forget_try_at` before a try.
   void forget_read_at() { read_at_ = boot_clock::time_point::max(); }
 
@@ -151,8 +157,8 @@ class key_queue {
   void answered(const std::shared_ptr<waiter>& head, acquire_answer answer,
                 boot_clock::time_point tried_at, boot_clock::time_point now,
                 contention_backoff* backoff, pending_results& ended);
-  /// Handles the refusal of a try for several rows that `head` made at `tried_at`.
-  void refused_several(refusal why, const waiter& head, boot_clock::time_point tried_at,
+  /// Handles the refusal of a try for several rows that `tried_one` made at `tried_at`.
+  void refused_several(refusal why, const waiter& tried_one, boot_clock::time_point tried_at,
                        boot_clock::time_point now, pending_results& ended);
   /// Handles a read that began at `read_began` and found the row live.
   void read_live(const row_state& seen, boot_clock::time_point read_began,

@@ -50,15 +50,7 @@ void wait_loop::run() {
 }
 
 void wait_loop::try_heads(const waiters& heads) {
-  std::vector<std::shared_ptr<waiter>> all;
-  for (const auto& head : heads) {
-    if (head->turn) {
-      head->turn();
-    } else {
-      all.push_back(head);
-    }
-  }
-  if (all.empty()) return;
+  const std::vector<std::shared_ptr<waiter>> all{heads.begin(), heads.end()};
   std::vector<acquire_request> requests;
   requests.reserve(all.size());
   for (const auto& head : all) requests.push_back(head->request);

@@ -23,7 +23,7 @@ namespace rowlock::detail {
 
 class outage;
 
-/// Tries all rows that may be free in one call, and tells the heads that try by themselves. From
+/// Tries all rows that may be free in one call. From
 /// time to time it reads all rows in one call, less than twice a second after a while without new
 /// waiters. A wait therefore costs no thread.
 ///

@@ -42,6 +42,7 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
   auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done),
                                           std::move(turn));
   if (first.fault != nullptr) joining->failed(first.fault, true);
+  joining->keeps_rows = first.keeps_rows;
   const checked_lock lock{mutex_};
   has_waited_ = true;
   const auto now = time_->now();
@@ -56,8 +57,8 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
       tries_.add(place->first);
       reads_.add(place->first);
     }
-    queue.join(joining, first.keeps_rows, now);
-    if (is_new) await_rows(place->first, queue, std::move(awaited));
+    if (is_new || first.keeps_rows) await_rows(place->first, queue, std::move(awaited));
+    queue.join(joining, now);
   } catch (const std::bad_alloc&) {
     if (is_new) forget(place);
     throw;
@@ -73,11 +74,8 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
       if (has_notifications_) queue.read_by(now);  // so that the release is announced
       begin(queue, !first.refused, now);
     }
-  } else if (joining->is_in_doubt) {
+  } else if (joining->is_in_doubt || first.keeps_rows) {
     queue.try_by(joining->try_at);
-  } else if (first.keeps_rows) {
-    await_rows(place->first, queue, std::move(awaited));
-    queue.refused_first(*first.refused, now);
   }
   settle(key);
   wake_.notify_one();
@@ -130,12 +128,12 @@ void wait_queue::forget(std::map<lock_key, key_queue>::iterator place) {
 }
 
 void wait_queue::await_rows(const lock_key& key, key_queue& queue, std::vector<lock_key> rows) {
+  if (has_notifications_) queue.read_by(time_->now());  // so that the releases are announced
   std::ranges::sort(rows);
   if (rows == queue.awaited) return;
   for (const auto& row : queue.awaited) awaiting_.erase({row, &key});
   queue.awaited = std::move(rows);
   for (const auto& row : queue.awaited) awaiting_.emplace(row, &key);
-  if (has_notifications_) queue.read_by(time_->now());  // so that the releases are announced
 }
 
 std::vector<const lock_key*> wait_queue::awaiting(const lock_key& row) const {
@@ -234,26 +232,33 @@ void wait_queue::released(const lock_key& key) {
   wake_.notify_one();
 }
 
-void wait_queue::tried(const std::shared_ptr<waiter>& head, const first_try& how,
+void wait_queue::tried(const std::shared_ptr<waiter>& one, const first_try& how,
                        std::vector<lock_key> awaited, boot_clock::time_point tried_at) {
-  const auto& key = head->request.key;
   pending_results ended;
   {
     const checked_lock lock{mutex_};
-    head->is_being_tried = false;
-    if (!head->is_waiting) return;
-    auto& queue = *queue_of(key);
-    const auto now = time_->now();
-    await_rows(queues_.find(key)->first, queue, std::move(awaited));
-    if (how.fault != nullptr) {
-      failed(key, how.fault, head.get(), ended);
-    } else {
-      queue.refused_several(*how.refused, *head, tried_at, now, ended);
-      settle(key);
-    }
+    one->is_being_tried = false;
+    if (!one->is_waiting) return;
+    const auto place = queues_.find(one->request.key);
+    one->keeps_rows = how.keeps_rows;
+    if (one->keeps_rows) place->second.bring_to_front(one);
+    const bool is_head = place->second.waiting.front() == one;
+    if (is_head && how.refused) await_rows(place->first, place->second, std::move(awaited));
+    was_tried(place->second, *one, how, tried_at, ended);
     wake_.notify_one();
   }
   ended.deliver(sink_);
+}
+
+void wait_queue::was_tried(key_queue& queue, const waiter& one, const first_try& how,
+                           boot_clock::time_point tried_at, pending_results& ended) noexcept {
+  const auto& key = one.request.key;
+  if (how.fault != nullptr) {
+    failed(key, how.fault, &one, ended);
+  } else {
+    queue.refused_several(*how.refused, one, tried_at, time_->now(), ended);
+    settle(key);
+  }
 }
 
 void wait_queue::taken(const lock_key& key, const release_listener::grant_times& lasts) {

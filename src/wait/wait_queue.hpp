@@ -55,12 +55,11 @@ class wait_queue {
   struct first_try {
     std::optional<refusal> refused = std::nullopt;
     std::exception_ptr fault = nullptr;
-    /// Of several rows it keeps some while it waits: it must not wait behind a waiter that needs
-    /// these.
+    /// As in `waiter`.
     bool keeps_rows = false;
   };
-  /// Adds a waiter at the end of its key's queue, or at the front if it is in doubt or keeps rows.
-  /// With `turn`, it waits for several rows: `awaited`, if its first try was refused.
+  /// Adds a waiter to its key's queue, in the place that `key_queue::join` gives it. With `turn`,
+  /// it waits for several rows: `awaited`, if its first try was refused.
   std::shared_ptr<waiter> join(acquire_request wanted, retry_policy policy, const first_try& first,
                                std::function<void(wait_result)> done,
                                std::function<void()> turn = {}, std::vector<lock_key> awaited = {});
@@ -70,7 +69,7 @@ class wait_queue {
 
   /// Handles a try of a waiter for several rows, made in its turn at `tried_at` and refused because
   /// of `awaited`, or failed by a fault that its policy outlasts.
-  void tried(const std::shared_ptr<waiter>& head, const first_try& how,
+  void tried(const std::shared_ptr<waiter>& one, const first_try& how,
              std::vector<lock_key> awaited, boot_clock::time_point tried_at);
 
   struct departure {
@@ -147,14 +146,19 @@ class wait_queue {
   /// The keys of the queues for several rows that await this one.
   [[nodiscard]] std::vector<const lock_key*> awaiting(const lock_key& row) const
       ROWLOCK_REQUIRES(mutex_);
-  /// A row that several waiters await was released, or a read has found it free.
+  void was_tried(key_queue& queue, const waiter& one, const first_try& how,
+                 boot_clock::time_point tried_at, pending_results& ended) noexcept
+      ROWLOCK_REQUIRES(mutex_);
+  /// A row that was released, or that a read has found free.
   void freed_for_several(const lock_key& row, boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   /// Schedules the first call for a new queue.
   void begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now)
       ROWLOCK_REQUIRES(mutex_);
   /// The row may be free: schedules a try, after those of processes with higher counts.
   void schedule_try(key_queue& queue, boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
+  /// Those whose tries the loop makes; the others get their turn.
   waiters take_due_heads(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
+  static void take(const std::shared_ptr<waiter>& head, waiters& heads);
   /// During an outage: the head of one queue whose pause is over, round robin.
   waiters take_one_due_head(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   std::vector<lock_key> take_keys(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);

@@ -1,7 +1,6 @@
 // Due calls for the waiters of all keys, and handling of their answers.
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include "base/pause.hpp"
@@ -74,10 +73,18 @@ waiters wait_queue::take_due_heads(boot_clock::time_point now) {
     // A handoff to it is in flight. A try now would grant the key twice under one owner, and
     // returning one of the grants would end both.
     if (head->is_being_tried) continue;
-    head->is_being_tried = true;
-    heads.push_back(head);
+    take(head, heads);
   }
   return heads;
+}
+
+void wait_queue::take(const std::shared_ptr<waiter>& head, waiters& heads) {
+  head->is_being_tried = true;
+  if (head->turn) {
+    head->turn();
+  } else {
+    heads.push_back(head);
+  }
 }
 
 waiters wait_queue::take_one_due_head(boot_clock::time_point now) {
@@ -91,23 +98,21 @@ waiters wait_queue::take_one_due_head(boot_clock::time_point now) {
   last_tried_ = due->first;
   due->second.forget_try_at();
   settle(due->first);
-  const auto& head = due->second.waiting.front();
-  head->is_being_tried = true;
-  return {head};
+  waiters heads;
+  take(due->second.waiting.front(), heads);
+  return heads;
 }
 
 std::vector<lock_key> wait_queue::take_keys(boot_clock::time_point now) {
   std::vector<lock_key> keys;
   keys.reserve(queues_.size());
   for (auto& [key, queue] : queues_) {
-    if (!queue.is_of_several) {
-      keys.push_back(key);
-    } else if (queue.awaited.empty()) {
-      continue;
-    } else {
+    if (queue.is_of_several) {
       keys.insert(keys.end(), queue.awaited.begin(), queue.awaited.end());
+    } else {
+      keys.push_back(key);
+      queue.forget_try_at();
     }
-    queue.forget_try_at();
     queue.forget_read_at();
     settle(key);
   }
@@ -174,13 +179,7 @@ void wait_queue::were_read(std::span<const lock_key> keys,
   pending_results ended;
   {
     const checked_lock lock{mutex_};
-    // First the free rows: a waiter for several gets a try even if the others are taken.
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!is_live(states[i])) was_read(keys[i], states[i], ended);
-    }
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (is_live(states[i])) was_read(keys[i], states[i], ended);
-    }
+    for (std::size_t i = 0; i < keys.size(); ++i) was_read(keys[i], states[i], ended);
   }
   ended.deliver(sink_);
 }
@@ -192,7 +191,7 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
     freed_for_several(key, now);
   } else {
     for (const auto* of_several : awaiting(key)) {
-      queue_of(*of_several)->read_live(*seen, last_read_, now, ended);
+      queue_of(*of_several)->read_live_of_several(*seen, last_read_);
       settle(*of_several);
     }
   }
@@ -214,13 +213,7 @@ std::size_t wait_queue::read_failed(std::span<const lock_key> keys,
   std::size_t waited_for = 0;
   {
     const checked_lock lock{mutex_};
-    std::set<const lock_key*> of_several;
-    for (const auto& key : keys) {
-      const auto awaited_by = awaiting(key);
-      of_several.insert(awaited_by.begin(), awaited_by.end());
-      waited_for += failed(key, fault, nullptr, ended) ? 1 : 0;
-    }
-    for (const auto* key : of_several) waited_for += failed(*key, fault, nullptr, ended) ? 1 : 0;
+    for (const auto& key : keys) waited_for += failed(key, fault, nullptr, ended) ? 1 : 0;
   }
   ended.deliver(sink_);
   return waited_for;

@@ -131,7 +131,7 @@ TEST_F(LeaseSet, OfAnyKeysHasTheFirstThatAreFree) {
 TEST_F(LeaseSet, WaitsUntilAllAreFree) {
   auto other = *locks_.try_acquire(b_);
   std::jthread releasing{[&] {
-    rows_.await("watch", 1);  // the first try was refused
+    rows_.await("acquire_all", 2);
     other.release();
   }};
   auto all = std::async(std::launch::async, [&] {

@@ -44,7 +44,7 @@ TEST_F(SetAttempt, ThrowsAnotherObjectThanItLeavesForOtherThreads) {
   const auto mine = fault();
   std::exception_ptr thrown;
   try {
-    (void)attempt.acquire([&]() -> std::optional<detail::obstacle> {
+    (void)attempt.go_on([&]() -> std::optional<detail::obstacle> {
       time_->advance(1s);
       std::rethrow_exception(mine);
     });

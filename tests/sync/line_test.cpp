@@ -187,5 +187,20 @@ TEST_F(Line, IsReportedAsAWait) {
   EXPECT_EQ(seen->await<waited_event>().waited, 1min);
 }
 
+TEST_F(Line, ThatIsLeftInVainFromBehindIsReported) {
+  const auto seen = std::make_shared<recording_observer>();
+  locks_.emplace(rows_, lock_options{.ttl = 24h, .time = clock_, .observer = seen});
+  semaphore used{*locks_, name_, 1};
+  const auto held = *used.try_acquire();
+  const auto acquire = [&](const acquire_options& options) { return used.try_acquire(options); };
+  auto first = in_line(acquire);
+  auto second = in_line(acquire);
+  time_->advance(60min);
+  await_answer(first, {});
+  time_->advance(1min);
+  await_answer(second, {});
+  await_that([&] { return seen->count<waited_event>() == 2 && seen->count<refused_event>() == 2; });
+}
+
 }  // namespace
 }  // namespace rowlock::tests

@@ -45,6 +45,7 @@ class SeveralRows : public testing::Test {
   struct one_in_line {
     std::shared_ptr<detail::waiter> place;
     std::shared_ptr<std::optional<wait_result>> end = {};
+    std::shared_ptr<int> turns = {};
   };
 
   refusal held(const lock_key& row) const {
@@ -57,13 +58,23 @@ class SeveralRows : public testing::Test {
     return std::make_exception_ptr(error{kind, "a test"});
   }
 
+  /// Something is due at last, or `await_work` would wait for ever.
+  void SetUp() override {
+    queue_.join(
+        {.key = {"", "other rows"}, .owner = make_owner_id(), .holder = {}}, every(24h * 365),
+        {.fault = fault(errc::unavailable)}, [](const wait_result&) {}, [] {});
+  }
+
   one_in_line join(const wait_queue::first_try& first, std::vector<lock_key> awaited,
                    const retry_policy& policy = every(24h)) {
     const auto end = std::make_shared<std::optional<wait_result>>();
+    const auto turns = std::make_shared<int>(0);
     auto place = queue_.join(
         {.key = line_, .owner = make_owner_id(), .holder = {}}, policy, first,
-        [end](wait_result how) { *end = std::move(how); }, [] {}, std::move(awaited));
-    return {std::move(place), end};
+        [end](wait_result how) { *end = std::move(how); }, [turns] { ++*turns; },
+        std::move(awaited));
+    turns_.push_back(turns);
+    return {std::move(place), end, turns};
   }
   one_in_line join() { return join({.refused = held(one_)}, {one_, other_}); }
   one_in_line join_behind() { return join({}, {}); }
@@ -75,16 +86,28 @@ class SeveralRows : public testing::Test {
       return {};
     }
   }
+  /// Whether this waiter gets a turn now, and no other.
   bool has_turn(const one_in_line& waiting) {
-    const auto heads = due().heads;
-    return heads.size() == 1 && heads.front() == waiting.place;
+    const auto before = *waiting.turns;
+    return new_turns() == 1 && *waiting.turns == before + 1;
   }
-  bool has_nobody_a_turn() { return due().heads.empty(); }
-  void are_read(const std::vector<lock_key>& rows, const std::vector<bool>& taken) {
+  bool has_nobody_a_turn() { return new_turns() == 0; }
+  int new_turns() {
+    const auto sum = [this] {
+      int all = 0;
+      for (const auto& each : turns_) all += *each;
+      return all;
+    };
+    const auto before = sum();
+    read_ = due().keys;
+    return sum() - before;
+  }
+  /// Each row has a lease of so long, or is free.
+  void are_read(const std::vector<lock_key>& rows, const std::vector<std::chrono::seconds>& left) {
     std::vector<std::optional<row_state>> seen(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (taken[i])
-        seen[i] = row_state{.key = rows[i], .version = {}, .owned = true, .remaining = 24h};
+      if (left[i] == 0s) continue;
+      seen[i] = row_state{.key = rows[i], .version = {}, .owned = true, .remaining = left[i]};
     }
     queue_.were_read(rows, seen);
   }
@@ -99,6 +122,8 @@ class SeveralRows : public testing::Test {
   const lock_key other_{"job", "b"};
   std::shared_ptr<clock_for_one_thread> time_ = std::make_shared<clock_for_one_thread>();
   detail::outage outage_;
+  std::vector<std::shared_ptr<int>> turns_;
+  std::vector<lock_key> read_;  // at the last look for turns
   wait_queue queue_{time_,
                     {.return_grant = [](const acquire_request&, version) {},
                      .return_if_granted = [](const acquire_request&, version) {}},
@@ -158,67 +183,72 @@ TEST_F(SeveralRows, ReleasedDuringATryGiveAnotherTurn) {
   queue_.released(one_);
   EXPECT_TRUE(has_turn(waiting));
   queue_.released(other_);
+  EXPECT_TRUE(has_nobody_a_turn());
   is_refused(waiting, {one_, other_});
   EXPECT_TRUE(has_turn(waiting));
 }
 
-TEST_F(SeveralRows, AreReadAfterThePauseAndAFreeOneGivesATurn) {
+TEST_F(SeveralRows, AreTriedForAfterThePauseOfTheFirst) {
   const auto waiting = join({.refused = held(one_)}, {one_, other_}, every(1s));
   const auto behind = join({}, {}, every(24h));
-  time_->advance(2s);
-  EXPECT_EQ(due().keys, (std::vector{one_, other_}));
-  are_read({one_, other_}, {true, true});
   EXPECT_TRUE(has_nobody_a_turn());
-  time_->advance(2s);
-  EXPECT_EQ(due().keys.size(), 2U);
-  are_read({one_, other_}, {false, true});
+  time_->advance(1s);
   EXPECT_TRUE(has_turn(waiting));
-  is_granted(waiting);
-  EXPECT_TRUE(has_nobody_a_turn()) << "one row was free";
+  is_refused(waiting, {one_, other_});
+  EXPECT_TRUE(has_nobody_a_turn());
+  time_->advance(1s);
+  EXPECT_TRUE(has_turn(waiting));
+}
+
+TEST_F(SeveralRows, AreTriedForWhenTheFirstOfTheLeasesRunsOut) {
+  queue_.use_notifications();
+  const auto waiting = join();
+  EXPECT_EQ(due().keys, (std::vector{one_, other_}));
+  are_read({one_, other_}, {24h, 5s});
+  time_->advance(5s);
+  EXPECT_TRUE(has_nobody_a_turn());
+  time_->advance(1ms);
+  EXPECT_TRUE(has_turn(waiting));
+}
+
+TEST_F(SeveralRows, ThatAreFoundFreeGiveTurns) {
+  queue_.use_notifications();
+  const auto first = join();
+  const auto second = join_behind();
+  const auto third = join_behind();
+  EXPECT_EQ(due().keys, (std::vector{one_, other_}));
+  are_read({one_, other_}, {0s, 0s});
+  EXPECT_TRUE(has_turn(first));
+  is_granted(first);
+  EXPECT_TRUE(has_turn(second));
+  is_granted(second);
+  EXPECT_TRUE(has_nobody_a_turn());
+  EXPECT_FALSE(*third.end);
 }
 
 TEST_F(SeveralRows, ThatTwoLinesAwaitAreReadOnce) {
-  const auto waiting = join({.refused = held(one_)}, {one_, other_}, every(1s));
+  const auto waiting = join();
   const auto of_key = queue_.join({.key = one_, .owner = make_owner_id(), .holder = {}}, every(1s),
                                   {.refused = held(one_)}, [](const wait_result&) {});
   time_->advance(2s);
   EXPECT_EQ(due().keys, (std::vector{one_, other_}));
-  are_read({one_, other_}, {false, true});
-  EXPECT_EQ(due().heads.size(), 2U);
+  are_read({one_, other_}, {0s, 24h});
+  EXPECT_EQ(due().heads.size(), 1U) << "the loop tries for the other";
+  EXPECT_EQ(*waiting.turns, 1);
 }
 
-TEST_F(SeveralRows, CountAReadAsATryOfThoseWithLimitedAttempts) {
-  auto twice = every(1s);
-  twice.attempts = 2;
-  const auto waiting = join({.refused = held(one_)}, {one_, other_}, twice);
-  time_->advance(2s);
-  EXPECT_EQ(due().keys.size(), 2U);
-  are_read({one_, other_}, {true, true});
-  ASSERT_TRUE(*waiting.end);
+TEST_F(SeveralRows, CountEachTryOfThoseWithLimitedAttempts) {
+  auto thrice = every(1s);
+  thrice.attempts = 3;
+  const auto waiting = join({.refused = held(one_)}, {one_, other_}, thrice);
+  for (const bool is_last : {false, true}) {
+    EXPECT_FALSE(*waiting.end);
+    time_->advance(1s);
+    EXPECT_TRUE(has_turn(waiting));
+    is_refused(waiting, {one_, other_});
+    EXPECT_EQ(waiting.end->has_value(), is_last);
+  }
   EXPECT_EQ((*waiting.end)->refused->reason, refusal_reason::timed_out);
-}
-
-TEST_F(SeveralRows, WithAFreeOneGiveATurnBeforeTheAttemptsAreUsedUp) {
-  auto twice = every(1s);
-  twice.attempts = 2;
-  const auto waiting = join({.refused = held(one_)}, {one_, other_}, twice);
-  time_->advance(2s);
-  EXPECT_EQ(due().keys.size(), 2U);
-  are_read({one_, other_}, {true, false});
-  EXPECT_FALSE(*waiting.end);
-  EXPECT_TRUE(has_turn(waiting));
-}
-
-TEST_F(SeveralRows, ThatCannotBeReadEndTheWaitUnlessTheFaultMayPass) {
-  const auto waiting = join({.refused = held(one_)}, {one_, other_}, every(1s));
-  time_->advance(2s);
-  EXPECT_EQ(due().keys.size(), 2U);
-  const std::vector both{one_, other_};
-  EXPECT_EQ(queue_.read_failed(both, fault(errc::unavailable)), 1U);
-  EXPECT_FALSE(*waiting.end);
-  EXPECT_EQ(queue_.read_failed(both, fault(errc::rejected)), 0U);
-  ASSERT_TRUE(*waiting.end);
-  EXPECT_NE((*waiting.end)->fault, nullptr);
 }
 
 TEST_F(SeveralRows, AreTriedForAfterThePauseOfAFailedTry) {
@@ -235,7 +265,9 @@ TEST_F(SeveralRows, AreTriedForAfterThePauseOfAFailedTry) {
 TEST_F(SeveralRows, AfterAFaultOfTheFirstGiveATurnToTheNextAfterItsPause) {
   const auto first = join({.fault = fault(errc::unavailable)}, {}, every(1s));
   const auto second = join({}, {}, every(1s));
-  queue_.withdraw(*first.place, false);
+  time_->advance(1s);
+  EXPECT_TRUE(has_turn(first));
+  is_granted(first);
   EXPECT_TRUE(has_nobody_a_turn());
   time_->advance(1s);
   EXPECT_TRUE(has_turn(second));
@@ -243,7 +275,10 @@ TEST_F(SeveralRows, AfterAFaultOfTheFirstGiveATurnToTheNextAfterItsPause) {
 
 TEST_F(SeveralRows, GoFirstToAWaiterThatKeepsSomeOfThem) {
   const auto first = join();
-  const auto keeping = join({.refused = held(other_), .keeps_rows = true}, {other_});
+  queue_.released(one_);
+  EXPECT_TRUE(has_turn(first));
+  const auto keeping = join({.refused = held(other_), .keeps_rows = true}, {other_}, every(1s));
+  is_refused(first, {one_});
   queue_.released(one_);
   EXPECT_TRUE(has_nobody_a_turn());
   queue_.released(other_);
@@ -251,11 +286,39 @@ TEST_F(SeveralRows, GoFirstToAWaiterThatKeepsSomeOfThem) {
   is_granted(keeping);
 }
 
+TEST_F(SeveralRows, GoToAWaiterInDoubtBeforeOthersButAfterOneThatKeepsSome) {
+  const auto first = join();
+  const auto in_doubt = join({.fault = fault(errc::outcome_unknown)}, {}, every(1s));
+  const auto keeping = join({.refused = held(other_), .keeps_rows = true}, {other_}, every(1s));
+  const auto other_doubt = join({.fault = fault(errc::outcome_unknown)}, {}, every(1s));
+  time_->advance(1s);
+  EXPECT_TRUE(has_turn(keeping));
+  is_granted(keeping);
+  time_->advance(24h);
+  EXPECT_TRUE(has_turn(other_doubt));
+  is_granted(other_doubt);
+  time_->advance(24h);
+  EXPECT_TRUE(has_turn(in_doubt));
+  is_granted(in_doubt);
+  time_->advance(24h);
+  EXPECT_TRUE(has_turn(first));
+}
+
+TEST_F(SeveralRows, AreKeptByAWaiterThatGoesToTheFrontWithThem) {
+  const auto first = join();
+  queue_.released(one_);
+  EXPECT_TRUE(has_turn(first));
+  const auto in_doubt = join({.fault = fault(errc::outcome_unknown)}, {}, every(1s));
+  queue_.tried(first.place, {.refused = held(other_), .keeps_rows = true}, {other_}, time_->now());
+  queue_.released(other_);
+  EXPECT_TRUE(has_turn(first));
+}
+
 TEST_F(SeveralRows, AreAnnouncedFromTheFirstReadOn) {
   queue_.use_notifications();
   const auto waiting = join();
   EXPECT_EQ(due().keys, (std::vector{one_, other_}));
-  are_read({one_, other_}, {true, true});
+  are_read({one_, other_}, {24h, 24h});
   queue_.released(one_);
   EXPECT_TRUE(has_turn(waiting));
   const lock_key third{"job", "c"};
