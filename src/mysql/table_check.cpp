@@ -12,6 +12,7 @@
 #include "mysql/errors.hpp"
 #include "mysql/sql/session.hpp"
 #include "rowlock/error.hpp"
+#include "store/found_columns.hpp"
 #include "store/names.hpp"
 #include "store/schema_check.hpp"
 
@@ -125,7 +126,8 @@ std::optional<unfitness> unfitness_in_columns(const std::vector<part>& shape) {
                        "NULL in column " + name};
     }
   }
-  for (const auto& name : detail::further_columns) {
+  for (const auto& name : detail::row_columns) {
+    if (detail::is_computed(name)) continue;
     if (column_of(shape, name) == nullptr) return unfitness{"has no column " + std::string{name}};
   }
   return std::nullopt;

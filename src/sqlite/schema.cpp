@@ -17,6 +17,7 @@
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/statement.hpp"
 #include "sqlite/write_transaction.hpp"
+#include "store/found_columns.hpp"
 #include "store/names.hpp"
 
 namespace rowlock::sqlite {
@@ -97,7 +98,8 @@ std::optional<unfitness> unfitness_in(const std::vector<column>& columns) {
                        "NULL in column " + name};
     }
   }
-  for (const auto& name : detail::further_columns) {
+  for (const auto& name : detail::row_columns) {
+    if (detail::is_computed(name)) continue;
     if (column_of(name) == columns.end()) return unfitness{"has no column " + std::string{name}};
   }
   return std::nullopt;

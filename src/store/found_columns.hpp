@@ -23,10 +23,18 @@ inline constexpr std::array<std::string_view, 20> row_columns{
     "note",          "force_reason",   "forced_at", "forced_from", "since_us",
     "ttl_us",        "correlation_id", "ended_at",  "ended_as",    "lasted_us"};
 
+/// Those of them that are computed. The table has all others, and is checked for them.
+inline constexpr std::array<std::string_view, 4> computed_columns{"remaining_us", "done_left_us",
+                                                                  "since_us", "lasted_us"};
+
 /// The columns of an event, in the same way.
 inline constexpr std::array<std::string_view, 12> event_columns{
     "shown_at", "lock_type", "source_id", "what",    "version", "token",
     "holder",   "since",     "until",     "held_us", "reason",  "correlation_id"};
+
+inline bool is_computed(std::string_view column) {
+  return std::ranges::find(computed_columns, column) != computed_columns.end();
+}
 
 inline std::size_t place_of(std::string_view column, std::span<const std::string_view> columns) {
   return static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin());

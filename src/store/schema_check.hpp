@@ -2,7 +2,6 @@
 #ifndef ROWLOCK_STORE_SCHEMA_CHECK_HPP
 #define ROWLOCK_STORE_SCHEMA_CHECK_HPP
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,12 +22,6 @@ struct unfitness {
   /// If empty, the table is to be made anew.
   std::string remedy = {};
 };
-
-/// The columns of SQLite, MariaDB and MySQL that statements need, and mutual exclusion does not.
-inline constexpr std::array<std::string_view, 14> further_columns{
-    "holder",      "acquired_at",  "ttl_us",        "correlation_id", "ended_at",
-    "ended_as",    "done_by",      "done_at",       "note",           "forced_at",
-    "forced_from", "force_reason", "failure_count", "expiry_count"};
 
 /// Returns "run `rowlock migrate WHERE`", with the table's name if it is not the default. `where`
 /// is the database.

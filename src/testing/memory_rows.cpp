@@ -67,7 +67,7 @@ memory_row* memory_rows::granted(const lock_key& key, const owner_id& owner, ver
 
 void memory_rows::release(memory_row& held, const release_request& request) const {
   end(held, request.failed ? "failed" : "released");
-  if (request.failed) ++held.failure_count;
+  if (request.failed) ++held.shown.failure_count;
   if (request.stay_closed > std::chrono::microseconds::zero()) {
     held.expires_at = now() + request.stay_closed;
   }
@@ -79,13 +79,10 @@ void memory_rows::release(memory_row& held, const release_request& request) cons
 }
 
 row_state memory_rows::state_of(const lock_key& key, const memory_row& found) const {
-  row_state state{.key = key, .version = found.version, .owned = found.owner.has_value()};
-  state.failure_count = found.failure_count;
-  state.expiry_count = found.expiry_count;
-  state.note = found.note;
-  state.force_reason = found.force_reason;
-  state.forced_at = found.forced_at;
-  state.forced_from = found.forced_from;
+  row_state state = found.shown;
+  state.key = key;
+  state.version = found.version;
+  state.owned = found.owner.has_value();
   if (state.owned) {
     state.acquired_at = found.acquired_at;
     state.held_for =

@@ -34,15 +34,11 @@ struct memory_row {
   std::optional<std::chrono::system_clock::time_point> ended_at;
   std::string_view ended_as;
   std::optional<std::chrono::microseconds> lasted;
-  std::int64_t failure_count = 0;
-  std::int64_t expiry_count = 0;
-  std::string note;
   rowlock::version done_by;
   std::string done_at;
   boot_clock::time_point done_until;
-  std::string force_reason;
-  std::string forced_at;
-  std::string forced_from;
+  /// What a read shows as it is: counts, texts.
+  row_state shown;
   /// False: a transaction that is still open has created the row.
   bool is_committed = true;
   const memory_transaction* locked_by = nullptr;

@@ -150,7 +150,7 @@ class memory_port final : public store {
     memory_row* held = rows_.granted(request.key, request.owner, request.version);
     if (held == nullptr) return change_answer::lost;
     if (held->locked_by != nullptr) return change_answer::busy;
-    held->note = request.note;
+    held->shown.note = request.note;
     return change_answer::done;
   }
 
@@ -202,10 +202,10 @@ class memory_port final : public store {
       const bool is_taken = taken.owner || rows_.is_live(taken);
       if (taken.version != request.version || !is_taken) return force_answer::stale;
       if (taken.locked_by != nullptr) return force_answer::busy;
-      taken.forced_from = taken.holder;
+      taken.shown.forced_from = taken.holder;
       rows_.end(taken, "forced");
-      taken.forced_at = utc_text();
-      taken.force_reason = request.reason;
+      taken.shown.forced_at = utc_text();
+      taken.shown.force_reason = request.reason;
     }
     hints_.announce({request.key});
     return force_answer::released;
@@ -275,7 +275,7 @@ class memory_port final : public store {
     memory_row& granted = rows_.by_key[request.key];
     if (!is_mine(request)) {
       if (granted.owner && granted.owner != request.owner) {
-        ++granted.expiry_count;
+        ++granted.shown.expiry_count;
         answer.took_over_expired = true;
         answer.holder = granted.holder;
         answer.remaining = rows_.left_of(granted);
@@ -372,7 +372,7 @@ class memory_port final : public store {
         rows_.move_version(prepared);
       } else if (prepared.locked_by == nullptr && prepared.owner && !rows_.is_live(prepared)) {
         rows_.end(prepared, "ran out");
-        ++prepared.expiry_count;
+        ++prepared.shown.expiry_count;
       }
     }
   }

@@ -103,7 +103,7 @@ std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
   }
   for (const auto& key : keys.in_order()) {
     auto& row = lock(key);
-    if (row.owner) ++row.expiry_count;
+    if (row.owner) ++row.shown.expiry_count;
     rows_.use(row, "locked");
   }
   return {};
@@ -125,7 +125,7 @@ outcome<version> memory_transaction::read(const lock_key& key) {
   }
   if (auto refused = obstacle(key)) return *std::move(refused);
   auto& row = lock(key);
-  if (row.owner) ++row.expiry_count;
+  if (row.owner) ++row.shown.expiry_count;
   rows_.end(row, "ran out");
   return row.version;
 }
@@ -269,7 +269,7 @@ void rows::count_failure(memory_store& store, const lock_keys& keys,
   for (const auto& key : keys.in_order()) {
     const auto found = table.by_key.find(key);
     const bool is_free = found != table.by_key.end() && found->second.locked_by == nullptr;
-    if (is_free && !table.is_live(found->second)) ++found->second.failure_count;
+    if (is_free && !table.is_live(found->second)) ++found->second.shown.failure_count;
   }
 }
 
