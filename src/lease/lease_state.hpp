@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/observer.hpp"
 #include "rowlock/port/requests.hpp"
 #include "rowlock/port/store.hpp"
 
@@ -85,6 +86,11 @@ struct lease_state {
             .stay_closed = rest_of_hold(hold_until, now),
             .done_for = how.done_for,
             .durable = durable_release};
+  }
+
+  [[nodiscard]] acquired_event acquired(std::chrono::microseconds took,
+                                        std::chrono::microseconds waited) const {
+    return {key, token, took, waited, correlation_id};
   }
 
   const lock_key key;

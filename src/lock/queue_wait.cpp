@@ -137,9 +137,7 @@ void queue_wait::report(const lock_key& first, std::size_t keys,
     });
   }
   for (const auto& each : granted) {
-    events.emit(&observer::acquired, [&] {
-      return acquired_event{each->key, each->token, took, waited, correlation_id};
-    });
+    events.emit(&observer::acquired, [&] { return each->acquired(took, waited); });
   }
 }
 
