@@ -28,7 +28,7 @@ class ROWLOCK_EXPORT faulty_store final : public passing_store {
     renew,
     release,  ///< also `handoff`
     read,     ///< also `list`, `history`, `inspect`, `now` and `weak_settings`
-    operate,  ///< the others: `write_note`, `force_release`, `purge`, `purge_history`
+    operate,  ///< the others
   };
 
   /// `time` is the clock of slow calls.
