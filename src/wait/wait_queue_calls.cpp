@@ -118,7 +118,7 @@ std::vector<lock_key> wait_queue::take_keys(boot_clock::time_point now) {
   }
   if (!awaiting_.empty()) {  // a row may be awaited by several queues
     std::ranges::sort(keys);
-    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   }
   last_read_ = now;
   return keys;
