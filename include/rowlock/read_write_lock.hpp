@@ -13,7 +13,8 @@ namespace rowlock {
 
 namespace detail {
 class numbered_rows;
-}
+struct obstacle;
+}  // namespace detail
 
 /// A reader has a lease on one of the name's rows `type#1` to `type#N`. A writer has leases on all
 /// of them and on the next row, the gate. The rows provide the exclusion, so a fence of either is a
@@ -57,10 +58,10 @@ class ROWLOCK_EXPORT read_write_lock {
  private:
   /// A refusal if a writer has the gate.
   std::optional<refusal> writer();
-  /// Takes those of the missing rows that are free while the gate is held. Returns no refusal once
-  /// it has all rows.
-  std::optional<refusal> collect(lease_set& held, const std::vector<lock_key>& missing,
-                                 const acquire_options& options, detail::set_attempt& attempt);
+  /// Takes those of the missing rows that are free while the gate is held. Nothing is in the way
+  /// once it has all rows.
+  std::optional<detail::obstacle> collect(lease_set& held, const acquire_options& options,
+                                          detail::set_attempt& attempt);
   [[nodiscard]] lock_key gate() const;
 
   lock_table& locks_;

@@ -48,7 +48,7 @@ class acquire_attempt : public queue_wait {
 
   lease_request wanted_;  // read by one thread: without its texts once granted
   const readers read_by_;
-  wait_queue::first_try first_try_;
+  wait_queue::try_result first_try_;
   bool has_failed_ = false;  // the last try, by a fault of the store
 };
 

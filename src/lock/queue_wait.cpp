@@ -52,7 +52,7 @@ boot_clock::time_point queue_wait::answer_until() const noexcept {
   return until_ == boot_clock::time_point::max() ? until_ : until_ + last_answer;
 }
 
-void queue_wait::join(acquire_request wanted, const wait_queue::first_try& first,
+void queue_wait::join(acquire_request wanted, const wait_queue::try_result& first,
                       std::function<void(wait_result)> answered, std::function<void()> turn,
                       std::vector<lock_key> awaited) {
   waits_since_ = leases_.now();

@@ -72,7 +72,7 @@ class queue_wait {
   [[nodiscard]] bool is_over() const;
 
   /// As `wait_queue::join`.
-  void join(acquire_request wanted, const wait_queue::first_try& first,
+  void join(acquire_request wanted, const wait_queue::try_result& first,
             std::function<void(wait_result)> answered, std::function<void()> turn = {},
             std::vector<lock_key> awaited = {});
   [[nodiscard]] std::shared_ptr<waiter> queued() const { return queued_.lock(); }

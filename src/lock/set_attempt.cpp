@@ -89,15 +89,16 @@ set_attempt::set_attempt(lease_keeper& leases, const retry_policy& wait, std::st
       stop_{wait.stop, leases.closing()},
       owner_{make_owner_id()} {}
 
-set_attempt::~set_attempt() { leave_line(false); }
+set_attempt::~set_attempt() { leave_line(); }
 
 void set_attempt::begin_anew() {
   owner_ = make_owner_id();
   doubt_ = nullptr;
+  keeps_rows_ = false;
 }
 
-void set_attempt::leave_line(bool was_granted) noexcept {
-  if (const auto leaving = queued()) leases().waiting().withdraw(*leaving, was_granted);
+void set_attempt::leave_line() noexcept {
+  if (const auto leaving = queued()) leases().waiting().withdraw(*leaving, taken_);
 }
 
 void set_attempt::await_turn() {
@@ -107,6 +108,7 @@ void set_attempt::await_turn() {
 }
 
 void set_attempt::refused(obstacle met) {
+  taken_.clear();
   leases().outage().answered();
   if (is_contention(met.why) && is_patient()) {
     keeps_rows_ = met.keeps_rows;
@@ -127,7 +129,7 @@ void set_attempt::failed(const std::exception_ptr& fault) {
   wait_after({.fault = copied_fault(fault), .keeps_rows = keeps_rows_}, {});
 }
 
-void set_attempt::wait_after(const wait_queue::first_try& how, std::vector<lock_key> awaited) {
+void set_attempt::wait_after(const wait_queue::try_result& how, std::vector<lock_key> awaited) {
   if (stop_.token().stop_requested()) {
     end_ = refused_as(refusal_reason::stopped, how.refused.value_or(refusal{.key = rows_.front()}));
     return;
@@ -146,13 +148,13 @@ void set_attempt::wait_after(const wait_queue::first_try& how, std::vector<lock_
       return;
     }
   } else if (const auto waiting = queued()) {
-    leases().waiting().tried(waiting, how, std::move(awaited), tried_at_);
+    leases().waiting().report_try(waiting, how, std::move(awaited), tried_at_);
   }
   auto end = await(*turn_, stop_.token());
   if (end.refused || end.fault != nullptr) end_ = std::move(end);
 }
 
-void set_attempt::join_line(const wait_queue::first_try& how, std::vector<lock_key> awaited) {
+void set_attempt::join_line(const wait_queue::try_result& how, std::vector<lock_key> awaited) {
   turn_ = std::make_shared<mailbox<attempt_end>>();
   join(
       {.key = line_, .owner = owner_, .holder = {}}, how,
@@ -194,6 +196,7 @@ set_answer set_attempt::try_for(set_request& wanted) {
   }
   if (kept->empty()) return {.refused = why_not(wanted, answered)};
   leases().outage().answered();
+  for (const auto& each : *kept) taken_.push_back(each->key);
   queue_wait::report(kept->front()->key, kept->size(), *kept, {}, correlation_id_);
   return {.granted = *std::move(kept)};
 }

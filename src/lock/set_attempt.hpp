@@ -90,7 +90,7 @@ class set_attempt : public queue_wait {
   std::optional<refusal> run(const Steps& steps) {
     try {
       auto refused = steps();
-      leave_line(!refused);
+      leave_line();
       if (refused) report({.refused = refused});
       return refused;
     } catch (...) {
@@ -102,6 +102,8 @@ class set_attempt : public queue_wait {
   /// One try for these keys, to be made by `try_once`. Reports grants.
   set_answer try_for(set_request& wanted);
 
+  /// Whether an earlier try may have been granted.
+  [[nodiscard]] bool is_in_doubt() const noexcept { return doubt_ != nullptr; }
   /// To be called when the last try has resolved the doubt.
   void forget_doubt() noexcept { doubt_ = nullptr; }
 
@@ -110,10 +112,10 @@ class set_attempt : public queue_wait {
   void await_turn();
   void refused(obstacle met);
   void failed(const std::exception_ptr& fault);
-  void join_line(const wait_queue::first_try& how, std::vector<lock_key> awaited);
+  void join_line(const wait_queue::try_result& how, std::vector<lock_key> awaited);
   /// Waits in line for the next turn.
-  void wait_after(const wait_queue::first_try& how, std::vector<lock_key> awaited);
-  void leave_line(bool was_granted) noexcept;
+  void wait_after(const wait_queue::try_result& how, std::vector<lock_key> awaited);
+  void leave_line() noexcept;
   [[nodiscard]] std::optional<refusal> over() const;
   void report(const attempt_end& end);
 
@@ -123,8 +125,9 @@ class set_attempt : public queue_wait {
   const either_stop stop_;
   owner_id owner_;
   std::exception_ptr doubt_ = nullptr;
-  bool keeps_rows_ = false;   // since the last refusal
-  bool is_too_late_ = false;  // a grant was answered after the deadline of its lease
+  std::vector<lock_key> taken_;  // by the last try
+  bool keeps_rows_ = false;      // since the last refusal
+  bool is_too_late_ = false;     // a grant was answered after the deadline of its lease
   boot_clock::time_point tried_at_{};
   std::shared_ptr<mailbox<attempt_end>> turn_;  // null before a wait
   std::optional<attempt_end> end_;

@@ -27,7 +27,9 @@ outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& option
       locks_, options,
       [&](detail::set_attempt& attempt,
           std::optional<lease>& reader) -> std::optional<detail::obstacle> {
-        if (auto closed = writer()) return detail::obstacle{*std::move(closed), {gate()}};
+        // A writer waits for a slot that an earlier try may have taken: so first that slot.
+        auto closed = attempt.is_in_doubt() ? std::nullopt : writer();
+        if (closed) return detail::obstacle{*std::move(closed), {gate()}};
         return locks_.try_one_of(locks_.in_scope(rows_->slots()), options, attempt, reader);
       });
   if (held.acquired()) lock_table::write_first_note(*held, options.note);
@@ -46,16 +48,24 @@ std::optional<refusal> read_write_lock::writer() {
                  .current = gate->version};
 }
 
-std::optional<refusal> read_write_lock::collect(lease_set& held,
-                                                const std::vector<lock_key>& missing,
-                                                const acquire_options& options,
-                                                detail::set_attempt& attempt) {
+std::optional<detail::obstacle> read_write_lock::collect(lease_set& held,
+                                                         const acquire_options& options,
+                                                         detail::set_attempt& attempt) {
+  auto missing = locks_.in_scope(rows_->slots());
+  const auto leave_missing = [&] {
+    std::erase_if(missing, [&](const lock_key& key) { return held.find(key) != nullptr; });
+  };
+  const auto in_the_way = [&](refusal why) {
+    missing.push_back(gate());  // its release lets all readers in line try
+    return detail::obstacle{std::move(why), std::move(missing), true};
+  };
+  leave_missing();
   auto taken = locks_.try_once(missing, missing.size(), options, held.lost_, attempt);
-  if (!taken.acquired()) return taken.refusal();
-  const bool is_all = taken->size() == missing.size();
+  if (!taken.acquired()) return in_the_way(taken.refusal());
   held.take(*std::move(taken));
-  if (is_all) return std::nullopt;
-  return refusal{.reason = refusal_reason::held, .key = gate()};
+  leave_missing();
+  if (missing.empty()) return std::nullopt;
+  return in_the_way({.reason = refusal_reason::held, .key = missing.front()});
 }
 
 outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options& options) {
@@ -81,14 +91,13 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
           held.reset();
           attempt.begin_anew();
         }
-        auto missing = slots;
-        if (held) std::erase_if(missing, [&](const auto& key) { return held->find(key); });
-        auto why = held ? collect(*held, missing, options, attempt) : take(all);
-        if (!why) return std::nullopt;
-        if (!held && attempt.is_patient()) {
+        if (!held) {
+          auto why = take(all);
+          if (!why) return std::nullopt;
+          if (!attempt.is_patient()) return detail::obstacle{*std::move(why), slots};
           if (auto closed = take({gate()})) return detail::obstacle{*std::move(closed), {gate()}};
         }
-        return detail::obstacle{*std::move(why), std::move(missing), held.has_value()};
+        return collect(*held, options, attempt);
       });
 }
 

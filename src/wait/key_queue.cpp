@@ -18,6 +18,10 @@ namespace {
 /// believed, so that true ones spare nearly all reads.
 constexpr std::chrono::seconds longest_unread{2};
 
+/// In a line, the end of another waiter's pause lets the head try, so long after the last try at
+/// least: as reads of keys are apart.
+constexpr std::chrono::milliseconds between_tries{600};
+
 }  // namespace
 
 void waiter::tried(boot_clock::time_point now) {
@@ -39,9 +43,10 @@ void waiter::forget_fault() {
 void key_queue::join(std::shared_ptr<waiter> joining, boot_clock::time_point now) {
   joining->tried(now);
   if (waiting.empty()) answered_at_ = now;
-  is_of_several = joining->turn != nullptr;
+  is_line = joining->turn != nullptr;
   if (joining->policy.attempts) reads_suppressed_until_ = boot_clock::time_point::min();
   next_try_ = std::min(next_try_, joining->try_at);
+  if (is_line && !waiting.empty()) try_by(std::max(joining->try_at, now + between_tries));
   if (!joining->is_in_doubt && !joining->keeps_rows) {
     waiting.push_back(std::move(joining));
     return;
@@ -101,19 +106,18 @@ void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer ans
   grants_to_others += meanwhile;
   if (backoff != nullptr) backoff->refused(meanwhile, grants_to_others);
   refused(std::move(why), tried_at, now, head.get());
-  end_exhausted(ended);
+  end_exhausted(now, ended);
 }
 
-void key_queue::refused_several(refusal why, const waiter& tried_one,
-                                boot_clock::time_point tried_at, boot_clock::time_point now,
-                                pending_results& ended) {
+void key_queue::line_refused(refusal why, const waiter& tried_one, boot_clock::time_point tried_at,
+                             boot_clock::time_point now, pending_results& ended) {
   answered_at_ = now;
-  if (&tried_one == waiting.front().get()) freed = 0;
+  if (&tried_one == waiting.front().get()) freed -= std::min(freed, freed_before_turn);
   refused(std::move(why), tried_at, now, &tried_one);
-  end_exhausted(ended);
+  end_exhausted(now, ended);
 }
 
-void key_queue::read_live_of_several(const row_state& seen, boot_clock::time_point read_began) {
+void key_queue::line_read_live(const row_state& seen, boot_clock::time_point read_began) {
   const refusal held{.reason = refusal_reason::held, .key = seen.key, .remaining = seen.remaining};
   if (const auto chance = next_chance(held)) try_by(read_began + *chance);
 }
@@ -133,7 +137,7 @@ void key_queue::read_live(const row_state& seen, boot_clock::time_point read_beg
   ended.add(take_if(is_stale), last, refusal_reason::stale);
   if (seen.done) end_done({.key = seen.key, .current = seen.version, .done = seen.done}, ended);
   // A waiter whose time ended during this read still gets its last try.
-  if (try_at() > now) end_exhausted(ended);
+  if (try_at() > now) end_exhausted(now, ended);
 }
 
 void key_queue::taken(std::optional<std::chrono::microseconds> remaining,
@@ -154,15 +158,16 @@ void key_queue::refused(refusal why, boot_clock::time_point began, boot_clock::t
     each->forget_fault();
   }
   try_those_due(now, tried_one);
-  if (is_resolved && !is_of_several) {
+  if (is_resolved && !is_line) {
     // The lease that was found may belong to another waiter in doubt.
     const auto is_in_doubt = [](const auto& each) { return each->is_in_doubt; };
     std::stable_partition(waiting.begin(), waiting.end(), is_in_doubt);
     if (waiting.front()->is_in_doubt) try_by(now);
   }
   // If the row is busy, or may be granted to the head, only another try shows whether it is free.
-  const bool must_try = is_busy || is_of_several || waiting.front()->is_in_doubt;
+  const bool must_try = is_busy || is_line || waiting.front()->is_in_doubt;
   if (must_try) try_by(waiting.front()->try_at);
+  if (is_line) try_by(std::max(next_try_, now + between_tries));
   if (const auto chance = next_chance(last)) try_by(began + *chance);
 }
 
@@ -179,7 +184,7 @@ void key_queue::failed(const std::exception_ptr& why, boot_clock::time_point now
   ended.add(take_if(ends), why);
   const bool tries_on = !waiting.empty() && (tried_one != nullptr || waiting.front()->is_in_doubt);
   if (tries_on) try_by(waiting.front()->try_at);
-  end_exhausted(ended);
+  end_exhausted(now, ended);
 }
 
 void key_queue::try_those_due(boot_clock::time_point now, const waiter* tried_one) {
@@ -193,7 +198,7 @@ void key_queue::try_those_due(boot_clock::time_point now, const waiter* tried_on
 void key_queue::moved_up(boot_clock::time_point now) {
   if (freed > 0) try_by(now);
   const auto soon = now + next_pause(waiting.front()->policy, {});
-  is_of_several ? try_by(soon) : read_by(soon);
+  is_line ? try_by(soon) : read_by(soon);
 }
 
 bool key_queue::remove(waiter& leaving, boot_clock::time_point now) {
@@ -204,7 +209,8 @@ bool key_queue::remove(waiter& leaving, boot_clock::time_point now) {
   return true;
 }
 
-void key_queue::end_exhausted(pending_results& ended) {
+void key_queue::end_exhausted(boot_clock::time_point now, pending_results& ended) {
+  const auto first = waiting.empty() ? nullptr : waiting.front();
   auto timed_out = last;
   timed_out.reason = refusal_reason::timed_out;
   for (const auto& each : take_if([](const waiter& one) { return one.is_exhausted(); })) {
@@ -212,6 +218,7 @@ void key_queue::end_exhausted(pending_results& ended) {
     ended.add(each, each->fault == nullptr ? wait_result{.refused = timed_out}
                                            : wait_result{.fault = copied_fault(each->fault)});
   }
+  if (is_line && !waiting.empty() && waiting.front() != first) moved_up(now);
 }
 
 void key_queue::end_done(refusal why, pending_results& ended) {

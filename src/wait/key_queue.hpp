@@ -51,7 +51,7 @@ struct waiter {
   /// that hands off, so it must not block.
   const std::function<void(wait_result)> done;
   /// Only for several rows: called when a try is due, with the mutex of the wait_queue locked. The
-  /// waiter's own thread then makes the try and reports it (`wait_queue::tried`).
+  /// waiter's own thread then makes the try and reports it (`wait_queue::report_try`).
   const std::function<void()> turn;
 
   /// Counts a try without a grant, and schedules the next one.
@@ -105,12 +105,14 @@ class key_queue {
   /// The last refusal of the head.
   refusal last;
 
-  bool is_of_several = false;
-  /// Of a queue for several rows, in order: those that refused a head. Once one of them is free, a
-  /// try is due, and in any case after the head's own pause.
+  bool is_line = false;  // for several rows
+  /// Only for a line: the rows that refused its last head, in order. The head gets a turn when one
+  /// becomes free, and after its own pause.
   std::vector<lock_key> awaited;
-  /// How many of the awaited rows became free since the last refusal: so many waiters get a try.
+  /// Turns left to give: one for each awaited row that was released or found free. A grant of such
+  /// a row uses one up. A refusal of the head uses up those from before its turn.
   unsigned freed = 0;
+  unsigned freed_before_turn = 0;
 
   /// `try_at` and `read_at` as the indexes of the wait_queue have them.
   boot_clock::time_point indexed_try = boot_clock::time_point::max();
@@ -118,7 +120,7 @@ class key_queue {
 
   /// When the row may be free, so that a try is due.
   [[nodiscard]] boot_clock::time_point try_at() const {
-    const bool is_in_turn = is_of_several && !waiting.empty() && waiting.front()->is_being_tried;
+    const bool is_in_turn = is_line && !waiting.empty() && waiting.front()->is_being_tried;
     if (is_in_turn || try_at_ == boot_clock::time_point::max()) {
       return boot_clock::time_point::max();
     }
@@ -134,7 +136,7 @@ class key_queue {
   /// When to read the row, even if no change is expected: at the earliest next try of all waiters,
   /// unless reads are suppressed for longer. For several rows only if `read_by` asks for it.
   [[nodiscard]] boot_clock::time_point read_at() const {
-    if (is_of_several) return read_at_;
+    if (is_line) return read_at_;
     return std::min(read_at_, std::max(next_try_, reads_suppressed_until_));
   }
   void read_by(boot_clock::time_point when);
@@ -145,7 +147,7 @@ class key_queue {
   /// Handles a read that found the row free.
   void read_free(boot_clock::time_point now) { answered_at_ = now; }
   /// Handles a read of one of several rows that is live: at its end a try is due.
-  void read_live_of_several(const row_state& seen, boot_clock::time_point read_began);
+  void line_read_live(const row_state& seen, boot_clock::time_point read_began);
   /// To be called before a read, as `forget_try_at` before a try.
   void forget_read_at() { read_at_ = boot_clock::time_point::max(); }
 
@@ -158,8 +160,8 @@ class key_queue {
                 boot_clock::time_point tried_at, boot_clock::time_point now,
                 contention_backoff* backoff, pending_results& ended);
   /// Handles the refusal of a try for several rows that `tried_one` made at `tried_at`.
-  void refused_several(refusal why, const waiter& tried_one, boot_clock::time_point tried_at,
-                       boot_clock::time_point now, pending_results& ended);
+  void line_refused(refusal why, const waiter& tried_one, boot_clock::time_point tried_at,
+                    boot_clock::time_point now, pending_results& ended);
   /// Handles a read that began at `read_began` and found the row live.
   void read_live(const row_state& seen, boot_clock::time_point read_began,
                  boot_clock::time_point now, pending_results& ended);
@@ -181,12 +183,12 @@ class key_queue {
   /// Grants announced during a try: its answer shows whether the head got one of them.
   unsigned grants_unattributed = 0;
 
-  /// Schedules a read after a change of the head, or a try if rows are known to be free.
+  /// Schedules a read after a change of the head; in a line a try, at once if rows are free.
   void moved_up(boot_clock::time_point now);
   /// Returns false if the waiter had left before.
   bool remove(waiter& leaving, boot_clock::time_point now);
   /// Ends the waits of exhausted waiters.
-  void end_exhausted(pending_results& ended);
+  void end_exhausted(boot_clock::time_point now, pending_results& ended);
 
  private:
   /// Handles a refusal of the head. It counts as a try of `tried_one` and of all waiters whose own

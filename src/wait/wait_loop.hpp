@@ -23,9 +23,9 @@ namespace rowlock::detail {
 
 class outage;
 
-/// Tries all rows that may be free in one call. From
-/// time to time it reads all rows in one call, less than twice a second after a while without new
-/// waiters. A wait therefore costs no thread.
+/// For keys, one call tries all rows that may be free; the head of a line gets its turn and tries
+/// in its caller's thread. Now and then one call reads all rows that are waited for: less than
+/// twice a second once no new queue has come for a while.
 ///
 /// Thread-safety: all members may be called from any thread, except from `waiter::done`.
 class wait_loop final : private release_listener {

@@ -35,7 +35,7 @@ bool wait_queue::must_wait(const lock_key& key) {
 }
 
 std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy policy,
-                                         const first_try& first,
+                                         const try_result& first,
                                          std::function<void(wait_result)> done,
                                          std::function<void()> turn,
                                          std::vector<lock_key> awaited) {
@@ -67,7 +67,7 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
     last_new_queue_ = now;
     queue.last = {.reason = refusal_reason::busy, .key = key};
     if (first.refused) queue.refused_first(*first.refused, now);
-    if (has_notifications_ && !queue.is_of_several) track(key);
+    if (has_notifications_ && !queue.is_line) track(key);
     if (first.fault != nullptr) {
       queue.try_by(joining->try_at);
     } else {
@@ -145,7 +145,7 @@ std::vector<const lock_key*> wait_queue::awaiting(const lock_key& row) const {
   return keys;
 }
 
-void wait_queue::freed_for_several(const lock_key& row, boot_clock::time_point now) {
+void wait_queue::freed_for_lines(const lock_key& row, boot_clock::time_point now) {
   for (const auto* key : awaiting(row)) {
     auto& queue = *queue_of(*key);
     ++queue.freed;
@@ -193,10 +193,14 @@ std::optional<wait_queue::departure> wait_queue::leave(waiter& leaving) {
   return depart(leaving);
 }
 
-void wait_queue::withdraw(waiter& leaving, bool was_granted) noexcept {
+void wait_queue::withdraw(waiter& leaving, std::span<const lock_key> taken) noexcept {
   const checked_lock lock{mutex_};
-  auto* queue = queue_of(leaving.request.key);
-  if (was_granted && queue != nullptr && queue->freed > 0) --queue->freed;
+  if (auto* queue = queue_of(leaving.request.key); queue != nullptr && queue->freed > 0) {
+    const auto was_awaited = [queue](const lock_key& row) {
+      return std::ranges::binary_search(queue->awaited, row);
+    };
+    if (std::ranges::any_of(taken, was_awaited)) --queue->freed;
+  }
   remove(leaving);
 }
 
@@ -224,7 +228,7 @@ void wait_queue::released(const lock_key& key) {
   const checked_lock lock{mutex_};
   const auto now = time_->now();
   if (auto* backoff = backoff_of(key)) backoff->released(now);
-  freed_for_several(key, now);
+  freed_for_lines(key, now);
   auto* queue = queue_of(key);
   if (queue == nullptr) return;
   schedule_try(*queue, now);
@@ -232,8 +236,8 @@ void wait_queue::released(const lock_key& key) {
   wake_.notify_one();
 }
 
-void wait_queue::tried(const std::shared_ptr<waiter>& one, const first_try& how,
-                       std::vector<lock_key> awaited, boot_clock::time_point tried_at) {
+void wait_queue::report_try(const std::shared_ptr<waiter>& one, const try_result& how,
+                            std::vector<lock_key> awaited, boot_clock::time_point tried_at) {
   pending_results ended;
   {
     const checked_lock lock{mutex_};
@@ -250,13 +254,13 @@ void wait_queue::tried(const std::shared_ptr<waiter>& one, const first_try& how,
   ended.deliver(sink_);
 }
 
-void wait_queue::was_tried(key_queue& queue, const waiter& one, const first_try& how,
+void wait_queue::was_tried(key_queue& queue, const waiter& one, const try_result& how,
                            boot_clock::time_point tried_at, pending_results& ended) noexcept {
   const auto& key = one.request.key;
   if (how.fault != nullptr) {
     failed(key, how.fault, &one, ended);
   } else {
-    queue.refused_several(*how.refused, one, tried_at, time_->now(), ended);
+    queue.line_refused(*how.refused, one, tried_at, time_->now(), ended);
     settle(key);
   }
 }

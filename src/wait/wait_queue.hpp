@@ -52,25 +52,25 @@ class wait_queue {
   [[nodiscard]] bool must_wait(const lock_key& key);
 
   /// The result of a caller's first try, if it has made one.
-  struct first_try {
+  struct try_result {
     std::optional<refusal> refused = std::nullopt;
     std::exception_ptr fault = nullptr;
     /// As in `waiter`.
     bool keeps_rows = false;
   };
-  /// Adds a waiter to its key's queue, in the place that `key_queue::join` gives it. With `turn`,
-  /// it waits for several rows: `awaited`, if its first try was refused.
-  std::shared_ptr<waiter> join(acquire_request wanted, retry_policy policy, const first_try& first,
+  /// Adds a waiter to its key's queue, in the place that `key_queue::join` gives it. One
+  /// with `turn` joins a line; `awaited` are the rows that refused its first try, if it made one.
+  std::shared_ptr<waiter> join(acquire_request wanted, retry_policy policy, const try_result& first,
                                std::function<void(wait_result)> done,
                                std::function<void()> turn = {}, std::vector<lock_key> awaited = {});
 
-  /// Ends the wait of a waiter for several rows: it has them, or its attempt has failed.
-  void withdraw(waiter& leaving, bool was_granted) noexcept;
+  /// Ends the wait of a waiter for several rows, which has taken these; none if it has failed.
+  void withdraw(waiter& leaving, std::span<const lock_key> taken) noexcept;
 
   /// Handles a try of a waiter for several rows, made in its turn at `tried_at` and refused because
   /// of `awaited`, or failed by a fault that its policy outlasts.
-  void tried(const std::shared_ptr<waiter>& one, const first_try& how,
-             std::vector<lock_key> awaited, boot_clock::time_point tried_at);
+  void report_try(const std::shared_ptr<waiter>& one, const try_result& how,
+                  std::vector<lock_key> awaited, boot_clock::time_point tried_at);
 
   struct departure {
     /// The last refusal of the head.
@@ -146,11 +146,11 @@ class wait_queue {
   /// The keys of the queues for several rows that await this one.
   [[nodiscard]] std::vector<const lock_key*> awaiting(const lock_key& row) const
       ROWLOCK_REQUIRES(mutex_);
-  void was_tried(key_queue& queue, const waiter& one, const first_try& how,
+  void was_tried(key_queue& queue, const waiter& one, const try_result& how,
                  boot_clock::time_point tried_at, pending_results& ended) noexcept
       ROWLOCK_REQUIRES(mutex_);
   /// A row that was released, or that a read has found free.
-  void freed_for_several(const lock_key& row, boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
+  void freed_for_lines(const lock_key& row, boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   /// Schedules the first call for a new queue.
   void begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now)
       ROWLOCK_REQUIRES(mutex_);
@@ -158,7 +158,7 @@ class wait_queue {
   void schedule_try(key_queue& queue, boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   /// Those whose tries the loop makes; the others get their turn.
   waiters take_due_heads(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
-  static void take(const std::shared_ptr<waiter>& head, waiters& heads);
+  static void take_head(key_queue& queue, waiters& heads);
   /// During an outage: the head of one queue whose pause is over, round robin.
   waiters take_one_due_head(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   std::vector<lock_key> take_keys(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);

@@ -73,13 +73,15 @@ waiters wait_queue::take_due_heads(boot_clock::time_point now) {
     // A handoff to it is in flight. A try now would grant the key twice under one owner, and
     // returning one of the grants would end both.
     if (head->is_being_tried) continue;
-    take(head, heads);
+    take_head(queue, heads);
   }
   return heads;
 }
 
-void wait_queue::take(const std::shared_ptr<waiter>& head, waiters& heads) {
+void wait_queue::take_head(key_queue& queue, waiters& heads) {
+  const auto& head = queue.waiting.front();
   head->is_being_tried = true;
+  queue.freed_before_turn = queue.freed;
   if (head->turn) {
     head->turn();
   } else {
@@ -99,7 +101,7 @@ waiters wait_queue::take_one_due_head(boot_clock::time_point now) {
   due->second.forget_try_at();
   settle(due->first);
   waiters heads;
-  take(due->second.waiting.front(), heads);
+  take_head(due->second, heads);
   return heads;
 }
 
@@ -107,7 +109,7 @@ std::vector<lock_key> wait_queue::take_keys(boot_clock::time_point now) {
   std::vector<lock_key> keys;
   keys.reserve(queues_.size());
   for (auto& [key, queue] : queues_) {
-    if (queue.is_of_several) {
+    if (queue.is_line) {
       keys.insert(keys.end(), queue.awaited.begin(), queue.awaited.end());
     } else {
       keys.push_back(key);
@@ -188,10 +190,10 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
                           pending_results& ended) {
   const auto now = time_->now();
   if (!is_live(seen)) {
-    freed_for_several(key, now);
+    freed_for_lines(key, now);
   } else {
     for (const auto* of_several : awaiting(key)) {
-      queue_of(*of_several)->read_live_of_several(*seen, last_read_);
+      queue_of(*of_several)->line_read_live(*seen, last_read_);
       settle(*of_several);
     }
   }

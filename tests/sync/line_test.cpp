@@ -165,14 +165,19 @@ TEST_F(Line, OfReadersAndWritersIsServedInOrder) {
   auto reading = *used.try_acquire_shared();
   auto writing =
       in_line([&](const acquire_options& options) { return used.try_acquire_exclusive(options); });
-  auto next =
-      in_line([&](const acquire_options& options) { return used.try_acquire_shared(options); });
+  const auto read = [&](const acquire_options& options) {
+    return used.try_acquire_shared(options);
+  };
+  auto next = in_line(read);
+  auto last = in_line(read);
   reading.release();
   auto written = granted(writing);
   EXPECT_EQ(written.size(), 3U);
   EXPECT_FALSE(is_ready(next));
   written.release();
-  EXPECT_TRUE(granted(next).is_valid());
+  const auto one = granted(next);
+  const auto other = granted(last);
+  EXPECT_NE(one.key(), other.key());
 }
 
 TEST_F(Line, IsReportedAsAWait) {

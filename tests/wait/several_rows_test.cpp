@@ -1,6 +1,7 @@
 // Waiters for several rows: when each gets a turn to try.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -65,7 +66,7 @@ class SeveralRows : public testing::Test {
         {.fault = fault(errc::unavailable)}, [](const wait_result&) {}, [] {});
   }
 
-  one_in_line join(const wait_queue::first_try& first, std::vector<lock_key> awaited,
+  one_in_line join(const wait_queue::try_result& first, std::vector<lock_key> awaited,
                    const retry_policy& policy = every(24h)) {
     const auto end = std::make_shared<std::optional<wait_result>>();
     const auto turns = std::make_shared<int>(0);
@@ -113,9 +114,9 @@ class SeveralRows : public testing::Test {
   }
   void is_refused(const one_in_line& waiting, std::vector<lock_key> rows) {
     const auto row = rows.front();
-    queue_.tried(waiting.place, {.refused = held(row)}, std::move(rows), time_->now());
+    queue_.report_try(waiting.place, {.refused = held(row)}, std::move(rows), time_->now());
   }
-  void is_granted(const one_in_line& waiting) { queue_.withdraw(*waiting.place, true); }
+  void is_granted(const one_in_line& waiting) { queue_.withdraw(*waiting.place, std::array{one_}); }
 
   const lock_key line_{"", "both"};
   const lock_key one_{"job", "a"};
@@ -162,6 +163,52 @@ TEST_F(SeveralRows, GiveTheTurnOfAWaiterThatLeavesToTheNext) {
   queue_.released(one_);
   EXPECT_TRUE(has_turn(first));
   EXPECT_TRUE(queue_.leave(*first.place));
+  EXPECT_TRUE(has_turn(second));
+}
+
+TEST_F(SeveralRows, ReleasedTogetherDuringATryGiveAsManyTurns) {
+  const auto first = join();
+  const auto second = join_behind();
+  queue_.released(one_);
+  EXPECT_TRUE(has_turn(first));
+  queue_.released(one_);
+  queue_.released(other_);
+  is_refused(first, {one_, other_});
+  EXPECT_TRUE(has_turn(first));
+  is_granted(first);
+  EXPECT_TRUE(has_turn(second));
+}
+
+TEST_F(SeveralRows, ThatTheGrantedOneDidNotTakeGiveTheNextATurn) {
+  const auto first = join({.refused = held(one_)}, {one_});
+  const auto second = join_behind();
+  queue_.released(one_);
+  EXPECT_TRUE(has_turn(first));
+  queue_.withdraw(*first.place, std::array{other_});  // as readers do, once the gate is free
+  EXPECT_TRUE(has_turn(second));
+}
+
+TEST_F(SeveralRows, AreTriedForAfterThePausesOfOthersInLineToo) {
+  const auto first = join();
+  auto twice = every(1s);
+  twice.attempts = 2;
+  const auto behind = join({}, {}, twice);
+  time_->advance(1s);
+  EXPECT_TRUE(has_turn(first));
+  is_refused(first, {one_, other_});
+  EXPECT_TRUE(*behind.end);
+}
+
+TEST_F(SeveralRows, GiveTheNextATurnWhenTheFirstHasUsedUpItsAttempts) {
+  auto twice = every(1s);
+  twice.attempts = 2;
+  const auto first = join({.refused = held(one_)}, {one_, other_}, twice);
+  const auto second = join({}, {}, every(10ms));
+  time_->advance(1s);
+  EXPECT_TRUE(has_turn(first));
+  is_refused(first, {one_, other_});
+  ASSERT_TRUE(*first.end);
+  time_->advance(10ms);
   EXPECT_TRUE(has_turn(second));
 }
 
@@ -256,7 +303,7 @@ TEST_F(SeveralRows, AreTriedForAfterThePauseOfAFailedTry) {
   EXPECT_TRUE(has_nobody_a_turn());
   time_->advance(1s);
   EXPECT_TRUE(has_turn(waiting));
-  queue_.tried(waiting.place, {.fault = fault(errc::unavailable)}, {}, time_->now());
+  queue_.report_try(waiting.place, {.fault = fault(errc::unavailable)}, {}, time_->now());
   EXPECT_TRUE(has_nobody_a_turn());
   time_->advance(1s);
   EXPECT_TRUE(has_turn(waiting));
@@ -309,7 +356,8 @@ TEST_F(SeveralRows, AreKeptByAWaiterThatGoesToTheFrontWithThem) {
   queue_.released(one_);
   EXPECT_TRUE(has_turn(first));
   const auto in_doubt = join({.fault = fault(errc::outcome_unknown)}, {}, every(1s));
-  queue_.tried(first.place, {.refused = held(other_), .keeps_rows = true}, {other_}, time_->now());
+  queue_.report_try(first.place, {.refused = held(other_), .keeps_rows = true}, {other_},
+                    time_->now());
   queue_.released(other_);
   EXPECT_TRUE(has_turn(first));
 }

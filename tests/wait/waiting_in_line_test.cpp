@@ -51,13 +51,13 @@ class WaitingInLine : public testing::Test {
   static std::exception_ptr fault(errc kind) {
     return std::make_exception_ptr(error{kind, "a test"});
   }
-  static wait_queue::first_try lost_answer() { return {.fault = fault(errc::outcome_unknown)}; }
-  wait_queue::first_try was_held() const {
+  static wait_queue::try_result lost_answer() { return {.fault = fault(errc::outcome_unknown)}; }
+  wait_queue::try_result was_held() const {
     return {.refused = refusal{.reason = refusal_reason::held, .key = key_, .remaining = 24h}};
   }
 
   one_in_line join(acquire_request wanted, const retry_policy& policy,
-                   const wait_queue::first_try& first) {
+                   const wait_queue::try_result& first) {
     loop_.start();
     const auto caught = std::make_shared<std::promise<wait_result>>();
     auto place = queue_.join(std::move(wanted), policy, first,
