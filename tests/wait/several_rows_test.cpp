@@ -236,14 +236,14 @@ TEST_F(SeveralRows, ReleasedDuringATryGiveAnotherTurn) {
 }
 
 TEST_F(SeveralRows, AreTriedForAfterThePauseOfTheFirst) {
-  const auto waiting = join({.refused = held(one_)}, {one_, other_}, every(1s));
+  const auto waiting = join({.refused = held(one_)}, {one_, other_}, every(100ms));
   const auto behind = join({}, {}, every(24h));
   EXPECT_TRUE(has_nobody_a_turn());
-  time_->advance(1s);
+  time_->advance(100ms);
   EXPECT_TRUE(has_turn(waiting));
   is_refused(waiting, {one_, other_});
   EXPECT_TRUE(has_nobody_a_turn());
-  time_->advance(1s);
+  time_->advance(100ms);
   EXPECT_TRUE(has_turn(waiting));
 }
 
