@@ -153,6 +153,19 @@ TEST_F(OutageOfASet, LeavesNoReaderBehindForAnAnswerThatGotLost) {
   EXPECT_TRUE(end_of(writing).acquired());
 }
 
+// Or the writer would wait for a slot, and its reader for the writer.
+TEST_F(OutageOfASet, WhichLostAnAnswerLetsAReaderHaveItsSlotThoughAWriterWaits) {
+  read_write_lock catalogue{*ours_, {"job", "c"}, 2};
+  std::optional<lease> gate;
+  rows_.after("acquire_any", [&, left = std::make_shared<int>(2)] {
+    if (*left == 0) return;
+    if (--*left == 0) gate.emplace(*theirs_.try_acquire({"job#3", "c"}));
+    throw error{errc::outcome_unknown, "the connection was lost: ask again"};
+  });
+  auto reading = begin([&] { return catalogue.try_acquire_shared({.wait = wait_for(1min)}); });
+  EXPECT_TRUE(end_of(reading).acquired());
+}
+
 TEST_F(OutageOfASet, WhichLostAnAnswerLetsAWriterTakeTheGateWhileReadersHoldSlots) {
   read_write_lock catalogue{*ours_, {"job", "c"}, 2};
   read_write_lock of_others{theirs_, {"job", "c"}, 2};
