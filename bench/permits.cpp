@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>

@@ -24,9 +24,9 @@ namespace rowlock {
 /// one key, for the same set, or for permits of one name queue for it, each with its own policy. A
 /// caller that finds waiters in the queue, or knows from a notification that another process has
 /// the key, has made its first try. After each of its pauses the next read of the row counts as a
-/// try. All waiters share that read, which is made within 0.6 s of being due. After a notification
-/// that another process took the key, the next read comes after a second, unless some waiter's
-/// `attempts` are limited.
+/// try. All waiters share that read, which is made within 0.6 s of being due. For several rows it
+/// is a try of the first waiter. After a notification that another process took the key, the next
+/// read comes after a second, unless some waiter's `attempts` are limited.
 struct retry_policy {
   /// Tries in all, the first one included; none: no limit.
   std::optional<unsigned> attempts = std::nullopt;
