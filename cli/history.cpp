@@ -13,6 +13,7 @@
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/options.hpp"
+#include "cli/page_printer.hpp"
 #include "cli/printable.hpp"
 #include "cli/say.hpp"
 #include "cli/screen.hpp"

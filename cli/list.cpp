@@ -10,6 +10,7 @@
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/options.hpp"
+#include "cli/page_printer.hpp"
 #include "cli/say.hpp"
 #include "cli/screen.hpp"
 #include "cli/text_table.hpp"

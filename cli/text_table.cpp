@@ -6,6 +6,7 @@
 
 #include "cli/duration.hpp"
 #include "cli/printable.hpp"
+#include "cli/shown_row.hpp"
 
 namespace rowlock::cli {
 

@@ -1,4 +1,4 @@
-// The public calls of a store: checks and splitting common to all stores; calls for operators.
+// The public calls of a store: checks and splitting common to all stores.
 #include "rowlock/port/store.hpp"
 
 #include <algorithm>
@@ -8,11 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/pause.hpp"
-#include "base/process.hpp"
-#include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/operators.hpp"
 
 namespace rowlock {
 
@@ -49,7 +45,6 @@ auto in_parts(std::span<const Request> requests, std::size_t longest, part_is ki
 }
 
 /// As many as a person reads.
-constexpr std::size_t most_refused_keys = 10;
 
 template <class Request>
 void check_each(std::span<const Request> requests) {
@@ -126,61 +121,6 @@ std::vector<std::optional<row_state>> store::read(std::span<const lock_key> keys
   const auto kind = mode == read_mode::ready_to_commit ? part_is::change : part_is::read;
   return in_parts(keys, limits().longest_call, kind,
                   [&](auto some) { return do_read(some, mode); });
-}
-
-std::optional<row_state> show(store& rows, const lock_key& key) {
-  return rows.read(std::array{key}, read_mode::shown).front();
-}
-
-force_result force_release(store& rows, const lock_key& key, version expected,
-                           const std::string& reason, const std::string& by) {
-  force_request request{.key = key, .version = expected, .reason = reason};
-  check(request);  // before the suffix hides an empty reason
-  request.reason += " (by " + (by.empty() ? detail::holder_label() : by) + ')';
-  force_result result;
-  detail::try_for_a_moment(*system_time(), {}, [&] {
-    result.answer = rows.force_release(request);
-    return result.answer != force_answer::busy;
-  });
-  result.now = show(rows, key);
-  return result;
-}
-
-purge_result purge(store& rows, std::chrono::microseconds older_than, std::size_t batch,
-                   const std::stop_token& stop) {
-  purge_request request{.older_than = older_than, .limit = batch};
-  check(request);
-  purge_result result;
-  while (!stop.stop_requested()) {
-    const auto answer = rows.purge(request);
-    result.purged += answer.purged;
-    result.refused += answer.refused.size();
-    for (const auto& key : answer.refused) {
-      if (result.refused_keys.size() < most_refused_keys) result.refused_keys.push_back(key);
-    }
-    if (!answer.last) {
-      result.is_complete = true;
-      break;
-    }
-    request.after = answer.last;
-  }
-  return result;
-}
-
-purge_result purge_history(store& rows, std::chrono::microseconds older_than, std::size_t batch,
-                           const std::stop_token& stop) {
-  const history_purge_request request{.older_than = older_than, .limit = batch};
-  check(request);
-  purge_result result;
-  while (!stop.stop_requested()) {
-    const auto purged = rows.purge_history(request);
-    result.purged += purged;
-    if (purged < batch) {
-      result.is_complete = true;
-      break;
-    }
-  }
-  return result;
 }
 
 }  // namespace rowlock
