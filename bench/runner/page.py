@@ -39,7 +39,7 @@ WAITING = [("hot_1", "one waits, held for 400 ms"), ("hot_8", "8 wait, held for 
 
 
 def with_range(values):
-    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+    return f"{statistics.median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
 
 
 def in_ms(microseconds):
@@ -154,22 +154,22 @@ def more(results):
     histories = ", ".join(with_range(ratios.of_rounds(results[f"history_{count}"], HISTORY, [GROUPED], "per_second"))
                           for count in (1, 8, 64))
     return table(["on PostgreSQL", ""], [
-        ["server CPU of a pair of one thread, of that of ShedLock (JDBC)",
+        ["server CPU of a pair with one thread, relative to ShedLock (JDBC)",
          with_range(ratios.of_rounds(one, GROUPED, ["shedlock_jdbc"], "server_cpu_each"))],
         ["WAL of a pair, bytes; ShedLock (JDBC)",
          "; ".join(f"{middle(one[each], 'wal_bytes_each'):.0f}" for each in (GROUPED, "shedlock_jdbc"))],
-        ["64 waiters in 8 processes for a key that is not released, statements a second; with polling at least",
+        ["64 waiters in 8 processes for an unreleased key, statements a second; with polling at least",
          f"{middle(queue[GROUPED], 'statements_per_second'):.0f}; {min(polling):.0f}"],
-        ["pairs with a history, of those without: 1, 8 and 64 threads", histories],
-        ["10,000 leases renewed by one statement: time, of a bare UPDATE's",
+        ["pairs with a history, relative to those without: 1, 8 and 64 threads", histories],
+        ["10,000 leases renewed by one statement: time, relative to a bare UPDATE",
          with_range(ratios.of_rounds(results["renewal_10000"], "rowlock_renewal", ["bare_renewal"], "p50"))],
-        ["memory of a lease, bytes, where 10,000 are held", f"{middle(kept, 'bytes_each'):.0f}"],
+        ["memory of each of 10,000 held leases, bytes", f"{middle(kept, 'bytes_each'):.0f}"],
     ])
 
 
 def missed(results):
     return table(["", "must be", "median", "its interval"],
-                 [[each.name, each.bound, f"{each.value:.2f}", "{:.2f} to {:.2f}".format(*each.interval)]
+                 [[each.name, each.bound, f"{each.value:.2f}", "{:.2f}–{:.2f}".format(*each.interval)]
                   for each in ratios.all_of(results) if each.is_missed])
 
 
