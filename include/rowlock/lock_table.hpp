@@ -126,7 +126,8 @@ struct once_options {
 /// first wait on. An observer has one thread, and calls that do not block have a few.
 ///
 /// Fairness: waiters of one lock_table get a key in the order in which they came; a caller that
-/// does not wait may overtake them. Between processes no order is promised.
+/// does not wait may overtake them. Between processes no order is promised, nor for a set of keys,
+/// which others may hold in turn.
 class ROWLOCK_EXPORT lock_table {
  public:
   /// Throws `error`: misuse for options out of range; unavailable if the system cannot start the

@@ -57,7 +57,11 @@ void contention_backoff::reset() {
 
 void contention_backoff::marked(boot_clock::time_point now) {
   marked_until_ = std::max(marked_until_, now + mark_lasts);
-  read_by_ = now + drawn_between(mark_lasts / 2, mark_lasts - 1s);
+  read_by_ = mark_again_at(now);
+}
+
+boot_clock::time_point contention_backoff::mark_again_at(boot_clock::time_point read_at) {
+  return read_at + drawn_between(mark_lasts / 2, mark_lasts - 1s);
 }
 
 void contention_backoff::granted(unsigned grants, boot_clock::duration took) {

@@ -25,6 +25,8 @@ class contention_backoff {
 
   /// A read has found the row held, and marked it.
   void marked(boot_clock::time_point now);
+  /// When a row that was marked at `read_at` is to be read again, before the mark lapses.
+  static boot_clock::time_point mark_again_at(boot_clock::time_point read_at);
 
   /// A try of this process was granted, after `grants` to others since its wait began.
   void granted(unsigned grants, boot_clock::duration took);

@@ -196,7 +196,10 @@ void key_queue::try_those_due(boot_clock::time_point now, const waiter* tried_on
 }
 
 void key_queue::moved_up(boot_clock::time_point now) {
-  if (freed > 0) try_by(now);
+  const auto is_over = [](const auto& each) { return each->is_time_over; };
+  const bool is_due = std::exchange(tries_at_once_, false) || freed > 0 ||
+                      (is_line && std::ranges::any_of(waiting, is_over));
+  if (is_due) try_by(now);
   const auto soon = now + next_pause(waiting.front()->policy, {});
   is_line ? try_by(soon) : read_by(soon);
 }

@@ -183,7 +183,10 @@ class key_queue {
   /// Grants announced during a try: its answer shows whether the head got one of them.
   unsigned grants_unattributed = 0;
 
-  /// Schedules a read after a change of the head; in a line a try, at once if rows are free.
+  /// Only for a line: the next head tries as soon as it is one.
+  void try_next_at_once() { tries_at_once_ = true; }
+  /// Schedules a read after a change of the head; in a line a try, at once if rows may be free, and
+  /// for waiters whose time is over.
   void moved_up(boot_clock::time_point now);
   /// Returns false if the waiter had left before.
   bool remove(waiter& leaving, boot_clock::time_point now);
@@ -201,6 +204,7 @@ class key_queue {
   template <class Condition>
   waiters take_if(const Condition& condition);
 
+  bool tries_at_once_ = false;
   /// When the database last answered about the row; when the queue began, before that.
   boot_clock::time_point answered_at_ = boot_clock::time_point::min();
   boot_clock::time_point try_at_ = boot_clock::time_point::max();

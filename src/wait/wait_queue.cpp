@@ -195,11 +195,17 @@ std::optional<wait_queue::departure> wait_queue::leave(waiter& leaving) {
 
 void wait_queue::withdraw(waiter& leaving, std::span<const lock_key> taken) noexcept {
   const checked_lock lock{mutex_};
-  if (auto* queue = queue_of(leaving.request.key); queue != nullptr && queue->freed > 0) {
-    const auto was_awaited = [queue](const lock_key& row) {
-      return std::ranges::binary_search(queue->awaited, row);
-    };
-    if (std::ranges::any_of(taken, was_awaited)) --queue->freed;
+  auto* queue = queue_of(leaving.request.key);
+  if (queue == nullptr) return;
+  const auto was_awaited = [queue](const lock_key& row) {
+    return std::ranges::binary_search(queue->awaited, row);
+  };
+  const auto used = static_cast<std::size_t>(std::ranges::count_if(taken, was_awaited));
+  if (queue->freed > 0) {
+    if (used > 0) --queue->freed;
+  } else if (!taken.empty() && (queue->awaited.empty() || used < queue->awaited.size())) {
+    // No release was announced, so other rows may be free, too.
+    queue->try_next_at_once();
   }
   remove(leaving);
 }
@@ -211,8 +217,10 @@ std::optional<wait_queue::departure> wait_queue::leave_after_last_try(waiter& le
   const bool is_away = outage_.is_on() || (leaving.fault != nullptr && outage_.is_known());
   if (is_away) return depart(leaving);
   auto& queue = *queue_of(leaving.request.key);
-  if (queue.waiting.front().get() != &leaving) return depart(leaving);
-  queue.try_by(time_->now());
+  // In a line the first tries for all: of several rows, more than it takes may be free.
+  const auto& first = *queue.waiting.front();
+  if (&first != &leaving && !queue.is_line) return depart(leaving);
+  if (!first.is_being_tried) queue.try_by(time_->now());
   settle(leaving.request.key);
   wake_.notify_one();
   return std::nullopt;

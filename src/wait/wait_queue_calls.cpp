@@ -193,7 +193,9 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
     freed_for_lines(key, now);
   } else {
     for (const auto* of_several : awaiting(key)) {
-      queue_of(*of_several)->line_read_live(*seen, last_read_);
+      auto& line = *queue_of(*of_several);
+      line.line_read_live(*seen, last_read_);
+      if (has_notifications_) line.read_by(contention_backoff::mark_again_at(now));
       settle(*of_several);
     }
   }
@@ -204,8 +206,11 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
     schedule_try(*queue, now);
     return settle(key);
   }
-  if (auto* backoff = backoff_of(key)) backoff->marked(now);
   queue->read_live(*seen, last_read_, now, ended);
+  if (auto* backoff = backoff_of(key)) {
+    backoff->marked(now);
+    queue->read_by(backoff->read_by());
+  }
   settle(key);
 }
 

@@ -163,6 +163,18 @@ TEST_F(ContentionBackoff, SparesThoseWhoWaitTheirLooks) {
   EXPECT_FALSE(waiting.get().acquired());
 }
 
+TEST_F(ContentionBackoff, HearsOfTheReleaseHoweverLongTheKeyIsHeldAndThePausesAre) {
+  const auto held = theirs();
+  std::stop_source stop;
+  const auto reads = calls("watch") + 1;
+  auto waiting = waiter({.first_pause = 1h, .longest_pause = 1h, .stop = stop.get_token()});
+  rows_.await_answers("watch", reads);
+  time_->advance(4s);
+  rows_.await_answers("watch", reads + 1);  // before the row's mark lapses
+  stop.request_stop();
+  EXPECT_FALSE(waiting.get().acquired());
+}
+
 TEST_F(ContentionBackoff, SparesNobodyTheLooksThatAreCountedAsTries) {
   const auto held = theirs();
   notify_of_grant();

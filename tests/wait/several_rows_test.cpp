@@ -188,6 +188,42 @@ TEST_F(SeveralRows, ThatTheGrantedOneDidNotTakeGiveTheNextATurn) {
   EXPECT_TRUE(has_turn(second));
 }
 
+TEST_F(SeveralRows, GiveTheNextATurnAfterAGrantThatNoReleaseWasAnnouncedFor) {
+  const auto first = join({.refused = held(one_)}, {one_, other_}, every(1s));
+  const auto second = join_behind();
+  const auto third = join_behind();
+  time_->advance(1s);
+  EXPECT_TRUE(has_turn(first));
+  is_granted(first);
+  EXPECT_TRUE(has_turn(second)) << "the other row may be free, too";
+  queue_.withdraw(*second.place, std::array{one_, other_});
+  EXPECT_TRUE(has_nobody_a_turn()) << "all rows are taken";
+  EXPECT_FALSE(*third.end);
+}
+
+TEST_F(SeveralRows, AreTriedForByTheFirstWhenTheTimeOfAnotherIsOver) {
+  const auto first = join();
+  const auto second = join_behind();
+  EXPECT_FALSE(queue_.leave_after_last_try(*second.place));
+  EXPECT_TRUE(has_turn(first));
+  is_refused(first, {one_, other_});
+  ASSERT_TRUE(*second.end);
+  EXPECT_EQ((*second.end)->refused->reason, refusal_reason::timed_out);
+  EXPECT_FALSE(*first.end);
+}
+
+TEST_F(SeveralRows, AreTriedForUpToAWaiterWhoseTimeIsOver) {
+  const auto first = join({.refused = held(one_)}, {one_});
+  const auto second = join_behind();
+  const auto third = join_behind();
+  EXPECT_FALSE(queue_.leave_after_last_try(*third.place));
+  EXPECT_TRUE(has_turn(first));
+  is_granted(first);
+  EXPECT_TRUE(has_turn(second));
+  is_granted(second);
+  EXPECT_TRUE(has_turn(third));
+}
+
 TEST_F(SeveralRows, AreTriedForAfterThePausesOfOthersInLineToo) {
   const auto first = join();
   auto twice = every(1s);
@@ -309,15 +345,13 @@ TEST_F(SeveralRows, AreTriedForAfterThePauseOfAFailedTry) {
   EXPECT_TRUE(has_turn(waiting));
 }
 
-TEST_F(SeveralRows, AfterAFaultOfTheFirstGiveATurnToTheNextAfterItsPause) {
+TEST_F(SeveralRows, AfterAFaultOfTheFirstGiveATurnToTheNextOnceItIsGranted) {
   const auto first = join({.fault = fault(errc::unavailable)}, {}, every(1s));
   const auto second = join({}, {}, every(1s));
   time_->advance(1s);
   EXPECT_TRUE(has_turn(first));
   is_granted(first);
-  EXPECT_TRUE(has_nobody_a_turn());
-  time_->advance(1s);
-  EXPECT_TRUE(has_turn(second));
+  EXPECT_TRUE(has_turn(second)) << "nothing is known of the rows";
 }
 
 TEST_F(SeveralRows, GoFirstToAWaiterThatKeepsSomeOfThem) {
@@ -372,6 +406,15 @@ TEST_F(SeveralRows, AreAnnouncedFromTheFirstReadOn) {
   const lock_key third{"job", "c"};
   is_refused(waiting, {third});
   EXPECT_EQ(due().keys, (std::vector{third})) << "its release would not be announced";
+}
+
+TEST_F(SeveralRows, AreReadAgainBeforeTheirMarksLapse) {
+  queue_.use_notifications();
+  join();
+  EXPECT_EQ(due().keys, (std::vector{one_, other_}));
+  are_read({one_, other_}, {24h, 24h});
+  time_->advance(4s);
+  EXPECT_EQ(due().keys, (std::vector{one_, other_}));
 }
 
 }  // namespace
