@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -45,6 +46,8 @@ constexpr int kept_by_kernel = 65'536;
 constexpr int most_not_accepted = 1024;
 /// From the connection until its whole head has come.
 constexpr std::chrono::seconds time_for_head{5};
+/// Until a connection is accepted again.
+constexpr std::chrono::milliseconds without_descriptor{100};
 /// Until the answer is taken by the client.
 constexpr std::chrono::seconds time_for_answer{30};
 /// Until the client closes the connection, once it has its answer.
@@ -88,9 +91,18 @@ std::optional<web_answer> refusal_of(const head& request) {
 /// Texts of Boost's own class.
 std::string text_of(const auto& text) { return {text.data(), text.size()}; }
 
+/// The path and query of a target, which may be a whole address (RFC 9112, 3.2.2).
+std::string path_of(std::string target) {
+  constexpr std::string_view scheme = "http://";
+  if (!target.starts_with(scheme)) return target;
+  const auto path = target.find_first_of("/?", scheme.size());
+  if (path == std::string::npos) return "/";
+  return (target[path] == '?' ? "/" : "") + target.substr(path);
+}
+
 web_request request_of(const head& parsed) {
   web_request request{.method = text_of(parsed.method_string()),
-                      .target = text_of(parsed.target())};
+                      .target = path_of(text_of(parsed.target()))};
   const auto [begin, end] = parsed.equal_range(http::field::host);
   for (auto at = begin; at != end; ++at) request.hosts.push_back(text_of(at->value()));
   const auto length = parsed.find(http::field::content_length);
@@ -223,10 +235,16 @@ class connection_loop final : public http_server {
       namespace errc = boost::system::errc;
       const bool has_no_descriptor =
           failure == errc::too_many_files_open || failure == errc::too_many_files_open_in_system;
-      if (has_no_descriptor) make_room();
+      if (has_no_descriptor && !make_room()) return accept_later();
       if (!failure) begin(std::move(socket));
       accept();
     });
+  }
+
+  /// Other parts of the process have all descriptors.
+  void accept_later() {
+    pause_.expires_after(without_descriptor);
+    pause_.async_wait([this](error_code /*failure*/) { accept(); });
   }
 
   void begin(tcp::socket socket) {
@@ -329,10 +347,12 @@ class connection_loop final : public http_server {
     return dropped;
   }
 
-  void make_room() {
-    for (const auto least_loss : {step::reading, step::ending, step::sending, step::waiting}) {
-      if (drop_first(least_loss)) return;
-    }
+  /// Returns false if there is no connection.
+  bool make_room() {
+    constexpr std::array least_loss_first{step::reading, step::ending, step::sending,
+                                          step::waiting};
+    return std::ranges::any_of(least_loss_first,
+                               [this](step each) { return drop_first(each) != nullptr; });
   }
 
   void limit_unsent() {
@@ -344,6 +364,7 @@ class connection_loop final : public http_server {
   const std::size_t most_connections_ = connections_allowed();
   net::io_context context_{1};
   tcp::acceptor acceptor_;
+  net::steady_timer pause_{context_};
   web_requests* requests_ = nullptr;
   /// The one that has been in its step for longest comes first.
   std::list<shared_connection> connections_;

@@ -182,6 +182,18 @@ TEST_F(CliServeRoutesTest, OnlyKnownHostsAreAnswered) {
   EXPECT_EQ(server.ask("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n").status, 400);
 }
 
+TEST_F(CliServeRoutesTest, AWholeAddressIsItsPathAndQuery) {
+  served server{{url()}};
+  const auto with_target = [](const std::string& target) {
+    return "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  };
+  EXPECT_EQ(server.ask(with_target("http://localhost/page.css")).status, 200);
+  EXPECT_EQ(server.ask(with_target("http://localhost/api/locks?limit=1")).status, 200);
+  EXPECT_EQ(server.ask(with_target("http://localhost")).status, 200);
+  EXPECT_EQ(server.ask(with_target("http://localhost?limit=1")).status, 200);
+  EXPECT_EQ(server.ask(with_target("http://localhost/nowhere")).status, 404);
+}
+
 TEST_F(CliServeRoutesTest, OnAllInterfacesAnyAddressIsAHostAndItIsSaidWhoCanRead) {
   served server{{url()}, {"--listen", "0.0.0.0:0"}};
   EXPECT_THAT(errors_with("notes", server.process()),
