@@ -27,11 +27,11 @@ class ROWLOCK_EXPORT semaphore {
   semaphore(lock_table& locks, lock_key name, std::size_t permits);
   ~semaphore();
 
-  /// A permit, or a refusal because all are taken. Also refused while another process is about to
-  /// write the number of permits, or died doing so and its lease still lasts: then the refusal's
-  /// key is `type#0`. One round trip if a row is free, two if none is or rows are missing. Three
-  /// more on first use and every ten minutes of use, to agree on the number of permits. Throws
-  /// `error`; misuse if the table has another number.
+  /// A permit, or a refusal with the semaphore's name because all are taken. Also refused while
+  /// another process is about to write the number of permits, or died doing so and its lease still
+  /// lasts: then the refusal's key is `type#0`. One round trip if a row is free, two if none is or
+  /// rows are missing. Three more on first use and every ten minutes of use, to agree on the number
+  /// of permits. Throws `error`; misuse if the table has another number.
   outcome<lease> try_acquire(const acquire_options& options = {});
 
   /// Runs `callback` only if it could acquire a permit, as `lock_table::with_lock`.

@@ -34,6 +34,7 @@ class numbered_rows {
   /// number.
   numbered_rows(lock_key name, std::size_t number, std::string what);
 
+  [[nodiscard]] const lock_key& name() const noexcept { return name_; }
   [[nodiscard]] lock_key record() const { return numbered(0); }
   /// One more row, for an order among callers that take several rows.
   [[nodiscard]] lock_key gate() const { return numbered(number_ + 1); }

@@ -24,7 +24,13 @@ outcome<lease> semaphore::try_acquire(const acquire_options& options) {
   auto held = rows_->acquire<lease>(locks_, options, [&](auto& attempt, auto& permit) {
     return locks_.try_one_of(locks_.in_scope(rows_->slots()), options, attempt, permit);
   });
-  if (held.acquired()) lock_table::write_first_note(*held, options.note);
+  if (!held.acquired()) {
+    auto why = held.refusal();
+    const bool is_of_record = why.key == locks_.in_scope(rows_->record());
+    if (!is_of_record) why.key = locks_.in_scope(rows_->name());
+    return why;
+  }
+  lock_table::write_first_note(*held, options.note);
   return held;
 }
 

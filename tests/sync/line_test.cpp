@@ -96,7 +96,7 @@ TEST_F(Line, ForPermitsGoesOnWhenItsFirstGivesUp) {
   stop.request_stop();
   const auto stopped = first.get();
   EXPECT_EQ(stopped.refusal().reason, refusal_reason::stopped);
-  EXPECT_EQ(stopped.refusal().key, held.key());
+  EXPECT_EQ(stopped.refusal().key, name_);
   held.release();
   EXPECT_TRUE(granted(second).is_valid());
 }
@@ -112,7 +112,7 @@ TEST_F(Line, IsLeftAsStoppedWhenItsTableIsDestroyed) {
   EXPECT_EQ(second.get().refusal().reason, refusal_reason::stopped);
 }
 
-TEST_F(Line, ForPermitsEndsWithTheRefusalOfARowThatIsNotTheLine) {
+TEST_F(Line, ForPermitsEndsWithARefusalThatNamesTheSemaphore) {
   semaphore used{*locks_, name_, 1};
   const auto held = *used.try_acquire();
   const auto acquire = [&](const acquire_options& options) { return used.try_acquire(options); };
@@ -122,10 +122,10 @@ TEST_F(Line, ForPermitsEndsWithTheRefusalOfARowThatIsNotTheLine) {
   await_answer(first, {});
   const auto refused = first.get();
   EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
-  EXPECT_EQ(refused.refusal().key, held.key());
+  EXPECT_EQ(refused.refusal().key, name_);
   time_->advance(1min);
   await_answer(second, {});
-  EXPECT_EQ(second.get().refusal().key, held.key());
+  EXPECT_EQ(second.get().refusal().key, name_);
 }
 
 TEST_F(Line, OfSetsIsServedInOrderOnceTheRowThatRefusedIsReleased) {
