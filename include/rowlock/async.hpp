@@ -37,8 +37,9 @@ class ROWLOCK_EXPORT pending_acquire {
   pending_acquire() = default;
 
   /// Ends the attempt, even during a statement, and calls its callback within this call with a
-  /// refusal (`stopped`). The attempt leaves the wait queue, and a later grant is released. No
-  /// effect after the callback was called, or in a child of fork(). No round trip.
+  /// refusal (`stopped`), or with the fault of a try whose outcome is unknown: its grant, if any,
+  /// runs out. The attempt leaves the wait queue, and a later grant is released. No effect after
+  /// the callback was called, or in a child of fork(). No round trip.
   void cancel() const;
 
  private:

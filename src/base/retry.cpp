@@ -160,17 +160,18 @@ std::optional<refusal> wait_for_rows(
 
 void throw_commit_in_callback() {
   throw error{errc::misuse,
-              "the transaction is committed when the callback returns: do not commit it there; to "
-              "roll back, throw, or abort() and return"};
+              "the transaction is committed when the callback returns: do not commit it there, as "
+              "the work after that commit is unprotected and the work before it is kept; to roll "
+              "back, throw, or abort() and return"};
 }
 
 void throw_over_before_commit() {
   throw error{
       errc::misuse,
-      "the transaction was over before its commit: a statement of the callback ended it, or "
-      "the database rolled it back for an error (a deadlock, a full disk) that the callback "
-      "may have swallowed, and nothing of it is kept: let such an exception leave the "
-      "callback"};
+      "the transaction was over before its commit. If a COMMIT of the callback ended it, the work "
+      "until then is kept, and the rest was unprotected: remove that statement. If the database "
+      "rolled it back for an error (a deadlock, a full disk) that the callback may have swallowed, "
+      "nothing of it is kept: let such an exception leave the callback"};
 }
 
 }  // namespace rowlock::detail

@@ -22,7 +22,7 @@ inline std::chrono::microseconds to_microseconds(boot_clock::duration duration) 
   return std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }
 
-/// The correlation id of a statement on so many leases: that of the first, if it is the only one.
+/// The correlation id of a statement on leases: that of the first, if exactly one; else empty.
 inline std::string_view common_id(std::size_t leases, std::string_view of_the_first) noexcept {
   return leases == 1 ? of_the_first : std::string_view{};
 }

@@ -50,9 +50,11 @@ void caller_transaction::require_transaction() const {
 void caller_transaction::throw_no_transaction() {
   throw error{
       errc::misuse,
-      "the session has no open transaction: begin one first; or the server has ended it, as "
-      "it does after a deadlock, and with innodb_rollback_on_timeout after a lock wait: run it "
-      "again from its beginning"};
+      "the session has no open transaction: begin one first. If a statement of your own ended it, "
+      "COMMIT or one that commits, as ALTER TABLE does, its work is kept, without the proof of the "
+      "lease: remove that statement. If the server ended it, as after a deadlock, and with "
+      "innodb_rollback_on_timeout after a lock wait, nothing of it is kept: run it again from its "
+      "beginning"};
 }
 
 result_set caller_transaction::execute(std::string_view text,

@@ -29,23 +29,6 @@ constexpr const char* aborted_before =
 constexpr const char* see_the_details =
     ": see the nested exception or, where that could show a value, the server's log";
 
-std::string how_to_grant(const table_name& table) {
-  const auto name = table.in("shared_lock");
-  const auto fence = table.in("shared_lock_fence") + "(text, text, bigint, text, text)";
-  return ": run `GRANT SELECT ON " + name + " TO ...; GRANT SELECT ON " +
-         table.in("shared_lock_schema") +
-         " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
-         "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
-         name + " TO ...; GRANT EXECUTE ON FUNCTION " + table.in("shared_lock_lock") +
-         "(text[], text[], integer, boolean, integer), " + table.in("shared_lock_try") +
-         "(text, text, integer), " + fence +
-         " TO ...`; if it only fences, `GRANT UPDATE (fence_count) ON " + name +
-         " TO ...; GRANT EXECUTE ON FUNCTION " + fence +
-         " TO ...`; if it purges, `GRANT DELETE, UPDATE (fence_count) ON " + name +
-         " TO ...`; and if it reads the history, `GRANT SELECT ON " +
-         table.in("shared_lock_event") + " TO ...`";
-}
-
 meaning rejected_meaning(std::string_view state, const table_name* lock_table,
                          std::string_view other_table) {
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
@@ -62,7 +45,7 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
   // No plan for ON CONFLICT without the key; a statement for one row that found two.
   if (lock_table != nullptr && is_one_of(state, {"42P10", "21000"})) {
     return says("table " + lock_table->text() +
-                " has not the primary key (lock_type, source_id), so that a key may have two rows: "
+                " lacks the primary key (lock_type, source_id), so a key may have two rows: "
                 "compare it with the migrations of rowlock");
   }
   if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
@@ -75,16 +58,24 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
           "the schema, to the role of this connection; and USAGE ON LANGUAGE plpgsql, if that was "
           "revoked");
     }
+    if (state == "42P01") {
+      return says("there is no table" + name + " in the search_path of this connection" +
+                  shown_state + ": name its schema too, or create it");
+    }
+    if (state == "42703") {
+      return says("the table" + name + " lacks a column that the call names" + shown_state +
+                  see_the_details);
+    }
     return says("PostgreSQL refuses the table" + name + ", its columns or our access to it" +
                 shown_state + see_the_details);
   }
   const auto& table = *lock_table;
-  if (state == "42501")
-    return says("no privilege on table " + table.text() + ", or on one that belongs to it" +
-                how_to_grant(table) +
-                ". If the nested exception names another table, a trigger uses that one: grant the "
-                "privilege on it to the owner of the trigger's function if that is SECURITY "
-                "DEFINER, else to the role of this connection");
+  if (state == "42501") {
+    return says(
+        detail::lacks_privilege(table) +
+        ". If it lacks none, a trigger uses another table: grant the privilege on that to the "
+        "owner of the trigger's function if it is SECURITY DEFINER, else to this role");
+  }
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
     const std::string of_functions =
         state == "42883" ? "; if its tables are there without their functions, as after a dump of "

@@ -42,7 +42,7 @@ std::optional<unfitness> unfitness_in(const result_set::row& found, const table_
   }
   if (!found.flag("has_key")) {
     return unfitness{
-        "has not the primary key (lock_type, source_id), so that a key may have two rows",
+        "lacks the primary key (lock_type, source_id), so a key may have two rows",
         table.in("of each key that has several, leave the row with the greatest version; then "
                  "run `ALTER TABLE shared_lock ADD PRIMARY KEY (lock_type, source_id)`")};
   }

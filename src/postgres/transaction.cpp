@@ -334,7 +334,8 @@ void apply(transaction_connection& used, const migration& step, const table_name
     if (state == "42501") {
       std::throw_with_nested(error{
           errc::rejected, "the role of this connection may not create table " + table.text() +
-                              ": GRANT CREATE ON SCHEMA ... TO it, or migrate as another role"});
+                              " and what belongs to it: if the table exists, migrate as the role "
+                              "that owns it, else GRANT CREATE ON SCHEMA ... TO this one"});
     }
     if (state == "42P07" || state == "42710" || state == "42723") {
       std::throw_with_nested(

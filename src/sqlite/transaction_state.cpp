@@ -15,9 +15,10 @@ void require_transaction(sqlite3* database) {
   if (is_in_transaction(database)) return;
   throw error{
       errc::misuse,
-      "the connection has no open transaction: begin one first; or SQLite has ended it for "
-      "an error (a full disk, ON CONFLICT ROLLBACK), and nothing of it is kept: run it again "
-      "from its beginning"};
+      "the connection has no open transaction: begin one first. If a COMMIT of your own ended it, "
+      "its work is kept, without the proof of the lease: remove that statement. If SQLite ended it "
+      "for an error (a full disk, ON CONFLICT ROLLBACK), nothing of it is kept: run it again from "
+      "its beginning"};
 }
 
 void require_immediate_transaction(sqlite3* database) {

@@ -90,11 +90,12 @@ void check_next(const versioned_table& table, std::int64_t seen) {
 void require_moved(const versioned_table& table, std::int64_t seen,
                    std::optional<std::int64_t> now) {
   if (now.value_or(seen) > seen) return;
-  throw error{errc::rejected,
-              "column " + table.version_column + " of table " + table.table +
-                  " has not the version that was written into it, so two versions could be the "
-                  "same: give it a type that keeps it (see version_kind), and let no trigger set "
-                  "it"};
+  throw error{
+      errc::rejected,
+      "column " + table.version_column + " of table " + table.table +
+          " does not have the version that was written into it, so two versions could be the "
+          "same: give it a type that keeps it (see version_kind), and let no trigger set "
+          "it"};
 }
 
 refusal refused_entity(refusal_reason reason, const std::string& table, const row_id& id) {

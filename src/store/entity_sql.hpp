@@ -27,7 +27,7 @@ struct entity_spelling {
 /// Replacements for `{entities}` (the table), `{same_id}` (compares the id's columns of the alias
 /// `entity` with the first parameters), `{version}` (the version column) and `{seen}` (the
 /// parameter behind those of the id). Throws `error` (misuse) for a name that is not allowed, and
-/// for an id that has not one part for each column.
+/// for an id that does not have one part for each column.
 ROWLOCK_EXPORT sql_words words_for(const entity_table& table, const row_id& id,
                                    const entity_spelling& spelling);
 ROWLOCK_EXPORT sql_words words_for(const versioned_table& table, const row_id& id,

@@ -75,6 +75,10 @@ name_parts parts_of(std::string_view name) {
 
 std::string quoted_with_schema(std::string_view name, std::string_view what, std::size_t longest) {
   const auto [schema, table] = parts_of(name);
+  if (table.find('.') != std::string::npos) {
+    throw error{errc::misuse,
+                "the name of " + std::string{what} + " has two dots: write NAME or SCHEMA.NAME"};
+  }
   const auto plain = quoted(table, what, longest);
   return schema ? quoted(*schema, "the schema of " + std::string{what}) + '.' + plain : plain;
 }

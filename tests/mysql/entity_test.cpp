@@ -52,7 +52,7 @@ TEST_F(MysqlEntity, OfATimeWithoutMicrosecondsIsRejected) {
   const auto seen = *read_version(*session, coarse, 1);
   const auto caught = error_of([&] { (void)try_commit(*session, coarse, 1, seen); });
   EXPECT_EQ(caught.kind, errc::rejected);
-  EXPECT_NE(caught.message().find("has not the version that was written"), std::string::npos);
+  EXPECT_NE(caught.message().find("does not have the version that was written"), std::string::npos);
 }
 
 TEST_F(MysqlEntity, OfATableWithoutTransactionsIsRejected) {

@@ -119,7 +119,7 @@ TEST_P(PostgresTableCheck, RefusesAViewAndATableWithHeirs) {
 }
 
 TEST_P(PostgresTableCheck, RefusesATableWithoutItsPrimaryKey) {
-  const std::string words = "has not the primary key (lock_type, source_id)";
+  const std::string words = "lacks the primary key (lock_type, source_id)";
   lose_the_primary_key();
   const auto caught = refusal();
   EXPECT_EQ(caught.kind, errc::rejected);
@@ -297,8 +297,7 @@ TEST_P(PostgresTableCheck, TwoRowsOfAKeyThatCameLaterAreAFault) {
          "', expires_at = now() + interval '1 hour'");
   const auto caught = error_of([&] { (void)renew(*rows, key_, {7}); });
   EXPECT_EQ(caught.kind, errc::rejected);
-  EXPECT_NE(caught.message().find("has not the primary key"), std::string::npos)
-      << caught.message();
+  EXPECT_NE(caught.message().find("lacks the primary key"), std::string::npos) << caught.message();
 }
 
 // The inserts name the key, too: that of one key, which comes first after a key that was new, and
