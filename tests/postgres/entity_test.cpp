@@ -202,6 +202,20 @@ TEST_F(PostgresEntity, OfATimeWithoutMicrosecondsIsRejected) {
   EXPECT_NE(caught.message().find("does not have the version that was written"), std::string::npos);
 }
 
+TEST_F(PostgresEntity, OfATableOrAColumnThatIsMissingIsRejectedWithWhatIsMissing) {
+  open_work one;
+  const auto no_table = error_of(
+      [&] { (void)lock_entity(one.work, {.table = "nowhere", .id_column = "id"}, 1, no_wait()); });
+  EXPECT_EQ(no_table.kind, errc::rejected);
+  EXPECT_NE(no_table.message().find("there is no table nowhere"), std::string::npos);
+  open_work other;
+  const auto no_column = error_of([&] {
+    (void)lock_entity(other.work, {.table = people_.table, .id_column = "no"}, 1, no_wait());
+  });
+  EXPECT_EQ(no_column.kind, errc::rejected);
+  EXPECT_NE(no_column.message().find("lacks a column"), std::string::npos);
+}
+
 TEST_F(PostgresEntity, OfAnInfiniteTimeIsRejected) {
   server_.query("update " + people_.table + " set coarse = 'infinity'");
   const versioned_table table{.table = people_.table,

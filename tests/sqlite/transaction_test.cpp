@@ -132,6 +132,27 @@ TEST_F(SqliteTransaction, ThatWorkHasIsNotCommittedByIt) {
   EXPECT_TRUE(held.is_valid());
 }
 
+TEST_F(SqliteTransaction, ThatAStatementOfTheCallbackCommittedIsMisuseThatSaysItsWorkIsKept) {
+  sqlite_store rows{path()};
+  lock_table locks{rows, {.ttl = 1h, .renew = false}};
+  const lease held = *locks.try_acquire(key_);
+  const auto database = open();
+  database->exec("CREATE TABLE made (number)");
+  const auto commit = [](sqlite_transaction& work) {
+    work.database().exec("INSERT INTO made VALUES (1); COMMIT");
+  };
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] { (void)with_row_lock<sqlite_transaction>(*database, other_key_, commit); },
+           [&] { run_fenced<sqlite_transaction>(*database, held, commit); }}) {
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind(), errc::misuse);
+    EXPECT_NE(std::string{caught.what()}.find("is kept"), std::string::npos) << caught.what();
+    EXPECT_NE(std::string{caught.what()}.find("remove that statement"), std::string::npos)
+        << caught.what();
+  }
+  EXPECT_EQ(text_of("SELECT count(*) FROM made"), "2");
+}
+
 TEST_F(SqliteTransaction, ThatAnErrorRolledBackIsMisuseThoughTheCallbackSwallowedIt) {
   sqlite_store rows{path()};
   lock_table locks{rows, {.ttl = 1h, .renew = false}};

@@ -67,5 +67,14 @@ INSTANTIATE_TEST_SUITE_P(Each, BadTableName,
                                          std::string(57, 't'), std::string(64, 's') + ".t",
                                          "s." + std::string(57, 't')));
 
+TEST(TableName, WithTwoDotsIsToldOfTheSchemaThatItMayHave) {
+  try {
+    const table_name name{"a.b.c"};
+    FAIL() << "it was accepted";
+  } catch (const error& thrown) {
+    EXPECT_NE(std::string{thrown.what()}.find("SCHEMA.NAME"), std::string::npos) << thrown.what();
+  }
+}
+
 }  // namespace
 }  // namespace rowlock::tests
