@@ -65,7 +65,16 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
                 read_it);
   }
   const auto& table = *lock_table;
-  if (is_missing_privilege(number)) return says(detail::lacks_privilege(table));
+  if (is_missing_privilege(number)) {
+    const auto& name = table.text();
+    return says(
+        "no privilege on table " + name + ", or on one that belongs to it: run `GRANT SELECT ON " +
+        name + " TO ...; GRANT SELECT ON " + name +
+        "_schema TO ...` for the user of this connection; if it does more than read, also "
+        "`GRANT SELECT, INSERT, UPDATE ON " +
+        name + " TO ...`; if it purges, `GRANT DELETE ON " + name +
+        " TO ...`; and if it reads the history, `GRANT SELECT ON " + name + "_event TO ...`");
+  }
   switch (number) {
     case 1046:
       return says(

@@ -29,6 +29,23 @@ constexpr const char* aborted_before =
 constexpr const char* see_the_details =
     ": see the nested exception or, where that could show a value, the server's log";
 
+std::string how_to_grant(const table_name& table) {
+  const auto name = table.in("shared_lock");
+  const auto fence = table.in("shared_lock_fence") + "(text, text, bigint, text, text)";
+  return ": run `GRANT SELECT ON " + name + " TO ...; GRANT SELECT ON " +
+         table.in("shared_lock_schema") +
+         " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
+         "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
+         name + " TO ...; GRANT EXECUTE ON FUNCTION " + table.in("shared_lock_lock") +
+         "(text[], text[], integer, boolean, integer), " + table.in("shared_lock_try") +
+         "(text, text, integer), " + fence +
+         " TO ...`; if it only fences, `GRANT UPDATE (fence_count) ON " + name +
+         " TO ...; GRANT EXECUTE ON FUNCTION " + fence +
+         " TO ...`; if it purges, `GRANT DELETE, UPDATE (fence_count) ON " + name +
+         " TO ...`; and if it reads the history, `GRANT SELECT ON " +
+         table.in("shared_lock_event") + " TO ...`";
+}
+
 meaning rejected_meaning(std::string_view state, const table_name* lock_table,
                          std::string_view other_table) {
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
@@ -59,8 +76,8 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
           "revoked");
     }
     if (state == "42P01") {
-      return says("there is no table" + name + " in the search_path of this connection" +
-                  shown_state + ": name its schema too, or create it");
+      return says("there is no table" + name + shown_state +
+                  ": create it, or name its schema if the search_path lacks that");
     }
     if (state == "42703") {
       return says("the table" + name + " lacks a column that the call names" + shown_state +
@@ -70,12 +87,13 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
                 shown_state + see_the_details);
   }
   const auto& table = *lock_table;
-  if (state == "42501") {
+  if (state == "42501")
     return says(
-        detail::lacks_privilege(table) +
-        ". If it lacks none, a trigger uses another table: grant the privilege on that to the "
-        "owner of the trigger's function if it is SECURITY DEFINER, else to this role");
-  }
+        "no privilege on table " + table.text() + ", or on one that belongs to it" +
+        how_to_grant(table) +
+        ". If the server's own message names another table, a trigger uses that one: grant the "
+        "privilege on it to the owner of the trigger's function if that is SECURITY "
+        "DEFINER, else to the role of this connection");
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
     const std::string of_functions =
         state == "42883" ? "; if its tables are there without their functions, as after a dump of "

@@ -41,12 +41,6 @@ std::string how_to_migrate(const std::string& where, const table_name& table) {
   return "run " + command_line("migrate", where, table);
 }
 
-std::string lacks_privilege(const table_name& table) {
-  return "no privilege on table " + table.text() +
-         ", or on one that belongs to it: " + command_line("doctor", some_url, table) +
-         " names those that this role lacks, and docs/security.md the GRANTs for each use";
-}
-
 void check_schema(std::optional<int> found, std::span<const migration> known,
                   const table_name& table, const std::string& where) {
   const int last = known.back().number;

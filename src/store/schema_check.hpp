@@ -27,9 +27,6 @@ struct unfitness {
 /// is the database.
 ROWLOCK_EXPORT std::string how_to_migrate(const std::string& where, const table_name& table);
 
-/// The message of a missing privilege on the lock table or a companion.
-ROWLOCK_EXPORT std::string lacks_privilege(const table_name& table);
-
 /// Throws `error` (rejected) unless the last applied migration is the last one that this library
 /// knows. `found` is its number; none if there is no table.
 ROWLOCK_EXPORT void check_schema(std::optional<int> found, std::span<const migration> known,

@@ -126,7 +126,7 @@ TEST_F(CliServeRoutesTest, UnknownPathsAreNotFound) {
   const served server{{url()}};
   for (const auto* const path :
        {"/none", "/%00", "/page.css%00", "/%ff%fe", "/../etc/passwd", "//page.css", "/api/locks/",
-        "/%2e%2e/page.css", "/api", "page.css", "http://127.0.0.1/"}) {
+        "/%2e%2e/page.css", "/api", "page.css", "https://127.0.0.1/"}) {
     EXPECT_EQ(server.get(path).status, 404) << path;
   }
 }
