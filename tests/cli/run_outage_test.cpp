@@ -115,16 +115,17 @@ TEST(CliRunOutageTest, AnOutageThatLastsIs69AtTheEndOfTheWait) {
 class CliOutlastedTest : public testing::TestWithParam<words> {};
 
 TEST_P(CliOutlastedTest, IsTriedAgainAndSaidOnce) {
-  std::promise<void> tried_often;
   std::atomic<int> logins{0};
   const fake_postgres starting{[&](const login&) {
-    if (++logins == 4) tried_often.set_value();
+    ++logins;
     return fake_postgres::reason{"57P03", "the database system is starting up"};
   }};
   const auto url = "postgresql://app:sesame@127.0.0.1:" + std::to_string(starting.port()) + "/shop";
   child_process trying{words{ROWLOCK_COMMAND} + GetParam() +
                        words{url, "--type", "invoice", "--source", "42", "--", "true"}};
-  ASSERT_EQ(tried_often.get_future().wait_for(patience), std::future_status::ready);
+  errors_with("trying again", trying);  // after a signal that would no longer be so
+  const int before = logins;
+  await_that([&] { return logins >= before + 3; });
   trying.send_signal(SIGTERM);
   EXPECT_EQ(trying.wait(), 128 + SIGTERM);
   const auto said = trying.errors();
