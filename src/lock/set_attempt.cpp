@@ -135,6 +135,10 @@ void set_attempt::wait_after(const wait_queue::try_result& how, std::vector<lock
     return;
   }
   const bool has_tried = how.refused || how.fault != nullptr;
+  // Also of the last try, as it is for all in line whose time is over.
+  if (const auto waiting = queued()) {
+    leases().waiting().report_try(waiting, how, std::move(awaited), tried_at_);
+  }
   if (has_tried && leases().now() >= until()) {
     end_ = how.refused ? refused_as(refusal_reason::timed_out, *how.refused)
                        : attempt_end{.fault = how.fault};
@@ -147,8 +151,6 @@ void set_attempt::wait_after(const wait_queue::try_result& how, std::vector<lock
       end_ = attempt_end{.fault = std::current_exception()};
       return;
     }
-  } else if (const auto waiting = queued()) {
-    leases().waiting().report_try(waiting, how, std::move(awaited), tried_at_);
   }
   auto end = await(*turn_, stop_.token());
   if (end.refused || end.fault != nullptr) end_ = std::move(end);

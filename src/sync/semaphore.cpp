@@ -26,7 +26,8 @@ outcome<lease> semaphore::try_acquire(const acquire_options& options) {
   });
   if (!held.acquired()) {
     auto why = held.refusal();
-    const bool is_of_record = why.key == locks_.in_scope(rows_->record());
+    const bool is_of_record =
+        why.reason != refusal_reason::stopped && why.key == locks_.in_scope(rows_->record());
     if (!is_of_record) why.key = locks_.in_scope(rows_->name());
     return why;
   }

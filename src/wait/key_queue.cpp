@@ -18,6 +18,10 @@ namespace {
 /// believed, so that true ones spare nearly all reads.
 constexpr std::chrono::seconds longest_unread{2};
 
+/// Before the next read, however long the pauses are: the failed call may have been the one that
+/// was to find the row free.
+constexpr std::chrono::seconds after_fault{1};
+
 /// In a line, the end of another waiter's pause lets the head try, so long after the last try at
 /// least: as reads of keys are apart.
 constexpr std::chrono::milliseconds between_tries{600};
@@ -63,6 +67,8 @@ void key_queue::bring_to_front(const std::shared_ptr<waiter>& first) {
 void key_queue::try_by(boot_clock::time_point when) { try_at_ = std::min(try_at_, when); }
 
 void key_queue::read_by(boot_clock::time_point when) { read_at_ = std::min(read_at_, when); }
+
+void key_queue::read_after_fault(boot_clock::time_point now) { read_by(now + after_fault); }
 
 void key_queue::suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by) {
   const auto counts = [](const auto& each) { return each->policy.attempts.has_value(); };
@@ -184,6 +190,7 @@ void key_queue::failed(const std::exception_ptr& why, boot_clock::time_point now
   ended.add(take_if(ends), why);
   const bool tries_on = !waiting.empty() && (tried_one != nullptr || waiting.front()->is_in_doubt);
   if (tries_on) try_by(waiting.front()->try_at);
+  read_after_fault(now);
   end_exhausted(now, ended);
 }
 
@@ -197,9 +204,7 @@ void key_queue::try_those_due(boot_clock::time_point now, const waiter* tried_on
 
 void key_queue::moved_up(boot_clock::time_point now) {
   const auto is_over = [](const auto& each) { return each->is_time_over; };
-  const bool is_due = std::exchange(tries_at_once_, false) || freed > 0 ||
-                      (is_line && std::ranges::any_of(waiting, is_over));
-  if (is_due) try_by(now);
+  if (freed > 0 || (is_line && std::ranges::any_of(waiting, is_over))) try_by(now);
   const auto soon = now + next_pause(waiting.front()->policy, {});
   is_line ? try_by(soon) : read_by(soon);
 }

@@ -140,6 +140,8 @@ class key_queue {
     return std::min(read_at_, std::max(next_try_, reads_suppressed_until_));
   }
   void read_by(boot_clock::time_point when);
+  /// Schedules the read that a failed call may have been about to make needless.
+  void read_after_fault(boot_clock::time_point now);
   /// Until then a read adds nothing to the notifications; after it `read_by` applies. No effect
   /// while a waiter has limited attempts. Any role may notify, so the row is read two seconds after
   /// its last answer, whatever the notifications say.
@@ -151,8 +153,8 @@ class key_queue {
   /// To be called before a read, as `forget_try_at` before a try.
   void forget_read_at() { read_at_ = boot_clock::time_point::max(); }
 
-  /// The earliest next try of all waiters, by their own pauses.
-  [[nodiscard]] boot_clock::time_point next_try() const { return next_try_; }
+  /// During an outage: when the head may ask whether the database answers again.
+  [[nodiscard]] boot_clock::time_point next_probe() const { return std::min(next_try_, read_at_); }
 
   /// Handles the answer to a try for `head` that was sent at `tried_at`. `backoff` is null if the
   /// key has none.
@@ -183,10 +185,8 @@ class key_queue {
   /// Grants announced during a try: its answer shows whether the head got one of them.
   unsigned grants_unattributed = 0;
 
-  /// Only for a line: the next head tries as soon as it is one.
-  void try_next_at_once() { tries_at_once_ = true; }
-  /// Schedules a read after a change of the head; in a line a try, at once if rows may be free, and
-  /// for waiters whose time is over.
+  /// Schedules a read after a change of the head; in a line a try, at once if rows are free, or for
+  /// waiters whose time is over.
   void moved_up(boot_clock::time_point now);
   /// Returns false if the waiter had left before.
   bool remove(waiter& leaving, boot_clock::time_point now);
@@ -204,7 +204,6 @@ class key_queue {
   template <class Condition>
   waiters take_if(const Condition& condition);
 
-  bool tries_at_once_ = false;
   /// When the database last answered about the row; when the queue began, before that.
   boot_clock::time_point answered_at_ = boot_clock::time_point::min();
   boot_clock::time_point try_at_ = boot_clock::time_point::max();

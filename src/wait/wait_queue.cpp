@@ -195,19 +195,22 @@ std::optional<wait_queue::departure> wait_queue::leave(waiter& leaving) {
 
 void wait_queue::withdraw(waiter& leaving, std::span<const lock_key> taken) noexcept {
   const checked_lock lock{mutex_};
-  auto* queue = queue_of(leaving.request.key);
+  const auto& key = leaving.request.key;
+  auto* queue = queue_of(key);
   if (queue == nullptr) return;
   const auto was_awaited = [queue](const lock_key& row) {
     return std::ranges::binary_search(queue->awaited, row);
   };
   const auto used = static_cast<std::size_t>(std::ranges::count_if(taken, was_awaited));
-  if (queue->freed > 0) {
-    if (used > 0) --queue->freed;
-  } else if (!taken.empty() && (queue->awaited.empty() || used < queue->awaited.size())) {
-    // No release was announced, so other rows may be free, too.
-    queue->try_next_at_once();
-  }
+  const bool was_announced = queue->freed > 0;
+  const bool are_all_known = !queue->awaited.empty() && used == queue->awaited.size();
+  if (was_announced && used > 0) --queue->freed;
   remove(leaving);
+  queue = queue_of(key);
+  if (queue == nullptr || taken.empty() || was_announced || are_all_known) return;
+  queue->try_by(time_->now());  // other rows may be free, too
+  settle(key);
+  wake_.notify_one();
 }
 
 std::optional<wait_queue::departure> wait_queue::leave_after_last_try(waiter& leaving) {

@@ -91,7 +91,7 @@ void wait_queue::take_head(key_queue& queue, waiters& heads) {
 
 waiters wait_queue::take_one_due_head(boot_clock::time_point now) {
   const auto is_due = [&](const auto& each) {
-    return each.second.next_try() <= now && !each.second.waiting.front()->is_being_tried;
+    return each.second.next_probe() <= now && !each.second.waiting.front()->is_being_tried;
   };
   const auto after_last = queues_.upper_bound(last_tried_);
   auto due = std::find_if(after_last, queues_.end(), is_due);
@@ -99,6 +99,7 @@ waiters wait_queue::take_one_due_head(boot_clock::time_point now) {
   if (due == queues_.end() || !outage_.may_try(now)) return {};
   last_tried_ = due->first;
   due->second.forget_try_at();
+  due->second.forget_read_at();
   settle(due->first);
   waiters heads;
   take_head(due->second, heads);
@@ -130,7 +131,7 @@ boot_clock::time_point wait_queue::next_attempt() const {
   if (!outage_.is_on()) return tries_.first();
   auto next = never;
   for (const auto& [key, queue] : queues_) {
-    if (!queue.waiting.front()->is_being_tried) next = std::min(next, queue.next_try());
+    if (!queue.waiting.front()->is_being_tried) next = std::min(next, queue.next_probe());
   }
   return next == never ? next : std::max(next, outage_.next_attempt());
 }
@@ -220,7 +221,14 @@ std::size_t wait_queue::read_failed(std::span<const lock_key> keys,
   std::size_t waited_for = 0;
   {
     const checked_lock lock{mutex_};
-    for (const auto& key : keys) waited_for += failed(key, fault, nullptr, ended) ? 1 : 0;
+    const auto now = time_->now();
+    for (const auto& key : keys) {
+      waited_for += failed(key, fault, nullptr, ended) ? 1 : 0;
+      for (const auto* line : awaiting(key)) {
+        queue_of(*line)->read_after_fault(now);
+        settle(*line);
+      }
+    }
   }
   ended.deliver(sink_);
   return waited_for;

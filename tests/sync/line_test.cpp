@@ -128,6 +128,27 @@ TEST_F(Line, ForPermitsEndsWithARefusalThatNamesTheSemaphore) {
   EXPECT_EQ(second.get().refusal().key, name_);
 }
 
+TEST_F(Line, ForPermitsIsTriedOnceForAllWhoseTimeIsOver) {
+  semaphore used{*locks_, name_, 1};
+  const auto held = *used.try_acquire();
+  const auto acquire = [&](acquire_options options) {
+    options.wait.first_pause = options.wait.longest_pause = 24h;
+    return used.try_acquire(options);
+  };
+  waiters_ = 1;
+  auto first = in_line(acquire);
+  waiters_ = 0;
+  auto second = in_line(acquire);
+  const auto tries = rows_.batches("acquire_any").size();
+  rows_.before("acquire_any", [&] { time_->advance(1min); });  // the time of the first is over, too
+  time_->advance(60min);
+  await_answer(first, {});
+  await_answer(second, {});
+  EXPECT_EQ(first.get().refusal().reason, refusal_reason::timed_out);
+  EXPECT_EQ(second.get().refusal().reason, refusal_reason::timed_out);
+  EXPECT_EQ(rows_.batches("acquire_any").size(), tries + 1);
+}
+
 TEST_F(Line, OfSetsIsServedInOrderOnceTheRowThatRefusedIsReleased) {
   auto one = *locks_->try_acquire({"job", "a"});
   auto other = *locks_->try_acquire({"job", "b"});

@@ -408,6 +408,24 @@ TEST_F(SeveralRows, AreAnnouncedFromTheFirstReadOn) {
   EXPECT_EQ(due().keys, (std::vector{third})) << "its release would not be announced";
 }
 
+TEST_F(SeveralRows, AreReadAgainAfterAReadThatFailed) {
+  queue_.use_notifications();
+  join();
+  EXPECT_EQ(due().keys, (std::vector{one_, other_}));
+  queue_.read_failed(std::array{one_, other_}, fault(errc::unavailable));
+  time_->advance(1s);
+  EXPECT_EQ(due().keys, (std::vector{one_, other_}));
+}
+
+TEST_F(SeveralRows, AreTriedForAtOnceByAWaiterThatCameBeforeTheGrantedOne) {
+  const auto first = join({.refused = held(one_)}, {one_, other_}, every(1s));
+  time_->advance(1s);
+  EXPECT_TRUE(has_turn(first));
+  const auto in_doubt = join({.fault = fault(errc::outcome_unknown)}, {});
+  is_granted(first);
+  EXPECT_TRUE(has_turn(in_doubt));
+}
+
 TEST_F(SeveralRows, AreReadAgainBeforeTheirMarksLapse) {
   queue_.use_notifications();
   join();
