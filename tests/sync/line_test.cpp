@@ -26,7 +26,7 @@ class Line : public testing::Test {
   /// Begins `acquire` with a time limit of its own, and returns once it waits.
   template <class Acquire>
   auto in_line(const Acquire& acquire) {
-    const std::chrono::minutes time_to_wait{60 + waiters_++};
+    const auto time_to_wait = 60min + apart_ * waiters_++;
     auto waiting = std::async(std::launch::async, [this, acquire, time_to_wait] {
       return acquire(acquire_options{.wait = wait_for(time_to_wait)});
     });
@@ -49,6 +49,7 @@ class Line : public testing::Test {
   std::optional<lock_table> locks_{std::in_place, rows_, lock_options{.ttl = 24h, .time = clock_}};
   lock_table others_{rows_, {.ttl = 24h, .time = time_}};
   const lock_key name_{"printer", "2nd floor"};
+  std::chrono::seconds apart_{60};
   int waiters_ = 0;
 };
 
@@ -135,12 +136,13 @@ TEST_F(Line, ForPermitsIsTriedOnceForAllWhoseTimeIsOver) {
     options.wait.first_pause = options.wait.longest_pause = 24h;
     return used.try_acquire(options);
   };
+  apart_ = 1s;
   waiters_ = 1;
   auto first = in_line(acquire);
   waiters_ = 0;
   auto second = in_line(acquire);
   const auto tries = rows_.batches("acquire_any").size();
-  rows_.before("acquire_any", [&] { time_->advance(1min); });  // the time of the first is over, too
+  rows_.before("acquire_any", [&] { time_->advance(1s); });  // the time of the first is over, too
   time_->advance(60min);
   await_answer(first, {});
   await_answer(second, {});
