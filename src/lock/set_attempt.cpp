@@ -135,22 +135,22 @@ void set_attempt::wait_after(const wait_queue::try_result& how, std::vector<lock
     return;
   }
   const bool has_tried = how.refused || how.fault != nullptr;
-  // Also of the last try, as it is for all in line whose time is over.
+  const bool is_over = has_tried && leases().now() >= until();
   if (const auto waiting = queued()) {
+    // Also the last try: it is for all in line whose time is over.
     leases().waiting().report_try(waiting, how, std::move(awaited), tried_at_);
-  }
-  if (has_tried && leases().now() >= until()) {
-    end_ = how.refused ? refused_as(refusal_reason::timed_out, *how.refused)
-                       : attempt_end{.fault = how.fault};
-    return;
-  }
-  if (turn_ == nullptr) {
+  } else if (turn_ == nullptr && !is_over) {
     try {
       join_line(how, std::move(awaited));
     } catch (...) {
       end_ = attempt_end{.fault = std::current_exception()};
       return;
     }
+  }
+  if (is_over) {
+    end_ = how.refused ? refused_as(refusal_reason::timed_out, *how.refused)
+                       : attempt_end{.fault = how.fault};
+    return;
   }
   auto end = await(*turn_, stop_.token());
   if (end.refused || end.fault != nullptr) end_ = std::move(end);
