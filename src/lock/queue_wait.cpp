@@ -63,10 +63,9 @@ void queue_wait::join(acquire_request wanted, const wait_queue::try_result& firs
 
 std::exception_ptr queue_wait::why_away(const wait_queue::departure& left) {
   const auto& away = leases_.outage();
-  if (left.fault != nullptr && (left.is_in_doubt || away.is_known()))
-    return copied_fault(left.fault);
+  if (left.fault != nullptr && (left.is_in_doubt || away.is_known())) return left.fault;
   // Other attempts tried on behalf of this one.
-  return away.is_on() ? copied_fault(away.why()) : nullptr;
+  return away.is_on() ? away.why() : nullptr;
 }
 
 void queue_wait::return_if_granted(const waiter& left, const wait_queue::departure& how) {
@@ -103,7 +102,7 @@ std::optional<attempt_end> queue_wait::give_up() {
 std::optional<attempt_end> queue_wait::stop() {
   auto left = leave();
   if (!left) return std::nullopt;
-  if (left->is_in_doubt) return attempt_end{.fault = copied_fault(left->fault)};
+  if (left->is_in_doubt) return attempt_end{.fault = left->fault};
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }
 

@@ -1,6 +1,7 @@
 // Outages of the database, as seen by the waiters of a lock_table.
 #include "wait/outage.hpp"
 
+#include "base/faults.hpp"
 #include "base/pause.hpp"
 #include "rowlock/retry.hpp"
 
@@ -27,7 +28,7 @@ void outage::answered() noexcept {
 
 std::exception_ptr outage::why() const {
   const checked_lock lock{mutex_};
-  return why_;
+  return why_ == nullptr ? nullptr : copied_fault(why_);
 }
 
 boot_clock::time_point outage::next_attempt() const {

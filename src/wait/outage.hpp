@@ -28,7 +28,8 @@ class outage {
   /// Whether waiters try one at a time.
   [[nodiscard]] bool is_on() const noexcept { return failed_keys_ >= few; }
 
-  /// The last fault, which callers share; null if there was none.
+  /// A copy of the last fault, or null. An exception that threads share would be read by one while
+  /// another may end it.
   [[nodiscard]] std::exception_ptr why() const;
 
   /// When the next try may be made during an outage.

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/faults.hpp"
 #include "wait/outage.hpp"
 
 namespace rowlock::detail {
@@ -182,7 +183,7 @@ std::optional<wait_queue::departure> wait_queue::depart(waiter& leaving) {
                  .is_unanswered = is_in_call_ || leaving.is_being_tried,
                  .is_being_tried = leaving.is_being_tried && !leaving.turn,
                  .handed_by = leaving.handed_by,
-                 .fault = leaving.fault,
+                 .fault = leaving.fault == nullptr ? nullptr : copied_fault(leaving.fault),
                  .is_in_doubt = leaving.is_in_doubt};
   remove(leaving);
   return left;

@@ -81,7 +81,7 @@ class wait_queue {
     bool is_being_tried = false;
     /// As in `waiter`; the caller has to return such a grant.
     std::optional<version> handed_by;
-    /// Why the last try for it failed; null if it did not.
+    /// A copy of why the last try for it failed; null if it did not.
     std::exception_ptr fault = nullptr;
     /// A failed try may have been granted.
     bool is_in_doubt = false;
