@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "base/faults.hpp"
 #include "base/pause.hpp"
 #include "batch/doubt.hpp"
 #include "wait/outage.hpp"
