@@ -153,8 +153,11 @@ class key_queue {
   /// To be called before a read, as `forget_try_at` before a try.
   void forget_read_at() { read_at_ = boot_clock::time_point::max(); }
 
-  /// During an outage: when the head may ask whether the database answers again.
-  [[nodiscard]] boot_clock::time_point next_probe() const { return std::min(next_try_, read_at_); }
+  /// During an outage: when the head may ask whether the database answers again. Where a probe uses
+  /// up one of its attempts, its pauses decide.
+  [[nodiscard]] boot_clock::time_point next_probe() const {
+    return waiting.front()->policy.attempts ? next_try_ : std::min(next_try_, read_at_);
+  }
 
   /// Handles the answer to a try for `head` that was sent at `tried_at`. `backoff` is null if the
   /// key has none.
