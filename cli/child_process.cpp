@@ -40,6 +40,8 @@ struct start {
   int link;
   int parents_link;
   bool has_own_group;
+  int output;
+  int errors;
 };
 
 /// The open descriptors of this process, in order; empty if they cannot be listed.
@@ -102,6 +104,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   } while (received == -1 && errno == EINTR);
   if (received != 1) _exit(exit_code::not_runnable);
 
+  if (how.output != STDOUT_FILENO) dup2(how.output, STDOUT_FILENO);
+  if (how.errors != STDERR_FILENO) dup2(how.errors, STDERR_FILENO);
   keep_what_is_ours();
   pthread_sigmask(SIG_SETMASK, &how.mask, nullptr);
   execve(how.path, how.arguments.data(), how.environment.data());
@@ -200,7 +204,9 @@ child_process::child_process(const command& to_run, const sigset_t& mask)
             .parent = getpid(),
             .link = childs_link.number(),
             .parents_link = link_.number(),
-            .has_own_group = to_run.has_own_group};
+            .has_own_group = to_run.has_own_group,
+            .output = to_run.output,
+            .errors = to_run.errors};
   // sh path argument..., for name argument...
   const std::string shell = "sh";
   how.arguments_of_shell.front() = as_exec_wants(to_run.path);

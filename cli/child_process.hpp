@@ -4,6 +4,7 @@
 
 #include <sys/signalfd.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <optional>
@@ -23,6 +24,9 @@ struct command {
   std::vector<std::string> environment;
   /// It leads a session, and with it a process group.
   bool has_own_group = false;
+  /// Descriptors of this process.
+  int output = STDOUT_FILENO;
+  int errors = STDERR_FILENO;
 };
 
 /// The variables of this process with some added or replaced, as `NAME=value`.

@@ -47,6 +47,9 @@ class term_reporter final : public observer {
   void renewed(const renewed_event& /*event*/) override { faults_.renewed(); }
   void lost(const lost_event& event) override {
     faults_.ended();
+    if (event.reason == loss_reason::no_progress) {
+      say(in_words(event.key) + " was lost: " + std::string{no_progress});
+    }
     const detail::checked_lock lock{mutex_};
     lost_ = event.token;
     if (lost_ == ended_ && !was_said_) say(lost_too_soon(event.key));
@@ -150,7 +153,7 @@ passed on only; without a command it ends the wait. A database that does not ans
 seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
 and says so. With --url-file, unless that is a pipe, it does so while the login is refused, too, and reads the
 file again each time: with a wrong password it never ends by itself, so correct the file. rowlock show prints
-the present leader. --process-group and --durable-release are those of run.
+the present leader. --process-group, --durable-release and --progress-within are those of run.
 
 A stopped process renews nothing: if this program alone is stopped (SIGSTOP, a debugger), the next place leads
 after the ttl, while the command here goes on until this program does. Stop the command first, and have what

@@ -20,6 +20,7 @@
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/file_descriptor.hpp"
+#include "cli/progress_watch.hpp"
 #include "cli/say.hpp"
 #include "cli/values.hpp"
 #include "rowlock/clock.hpp"
@@ -109,6 +110,9 @@ lock_options to_locking(const locked_command_options& options) {
         "{} or more, or a shorter --ttl",
         *options.renew_for, options.ttl, options.ttl);
   }
+  if (options.progress_within) {
+    locking.progress_within = parse_duration("--progress-within", *options.progress_within);
+  }
   return locking;
 }
 
@@ -176,6 +180,12 @@ void locked_command_options::add_to(CLI::App& subcommand) {
             "How long the key stays taken after this process dies");
   add_value(subcommand, "--at-most DURATION", renew_for,
             "Stop renewing after this long, so that a command that hangs loses the key");
+  CLI::Option* const progress =
+      add_value(subcommand, "--progress-within DURATION", progress_within,
+                "Stop renewing when the command has written nothing for this long");
+  add_value(subcommand, "--progress-file FILE", progress_file,
+            "Changes of this file count as progress, not what the command writes")
+      ->needs(progress);
   add_value(subcommand, "--grace DURATION", grace, "From SIGTERM to SIGKILL when the key was lost");
   add_value(subcommand, "--holder LABEL", holder, "A label for people; host:pid if not given");
   add_value(subcommand, "--lost-exit-code CODE", lost_exit_code,
@@ -250,6 +260,7 @@ locked_command::locked_command(const locked_command_options& options,
                                const std::vector<std::string>& arguments)
     : command_{to_command(arguments, options.process_group)},
       locking_{to_locking(options)},
+      progress_file_{options.progress_file},
       grace_{parse_duration("--grace", options.grace)},
       lost_exit_code_{exit_code::parse("--lost-exit-code", options.lost_exit_code)} {}
 
@@ -258,6 +269,13 @@ command_end locked_command::run(const lease& held, signal_queue& signals) const 
   started.environment =
       environment_with({"ROWLOCK_TYPE=" + held.key().type, "ROWLOCK_SOURCE=" + held.key().source_id,
                         "ROWLOCK_TOKEN=" + std::to_string(held.token().number)});
+  std::optional<progress_watch> watch;
+  if (locking_.progress_within) {
+    static_cast<void>(held.progress());  // the time counts from the command's begin
+    watch.emplace(
+        progress_options{*locking_.progress_within, progress_file_},
+        [&held] { static_cast<void>(held.progress()); }, started);
+  }
   return supervise(held, started, signals, grace_);
 }
 

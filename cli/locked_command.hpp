@@ -21,6 +21,8 @@ struct locked_command_options {
   key_options which;
   std::string ttl = "30s";
   std::optional<std::string> renew_for;
+  std::optional<std::string> progress_within;
+  std::optional<std::string> progress_file;
   std::string grace = "10s";
   std::string holder;
   std::string lost_exit_code = std::to_string(exit_code::lost);
@@ -76,6 +78,7 @@ class locked_command {
  private:
   command command_;
   lock_options locking_;
+  std::optional<std::string> progress_file_;
   std::chrono::milliseconds grace_;
   int lost_exit_code_;
 };

@@ -90,12 +90,16 @@ void loss_reporter::fault(const fault_event& event) {
 
 void loss_reporter::lost(const lost_event& event) {
   faults_.ended();
-  say(in_words(event.key) + " was lost: " +
-      (event.reason == loss_reason::taken_away ? why_taken(event.key)
-                                               : why_run_out(event.held_for)));
+  say(in_words(event.key) + " was lost: " + why(event));
   const detail::checked_lock lock{mutex_};
   is_said_ = true;
   was_said_.notify_all();
+}
+
+std::string loss_reporter::why(const lost_event& event) {
+  if (event.reason == loss_reason::taken_away) return why_taken(event.key);
+  if (event.reason == loss_reason::no_progress) return std::string{no_progress};
+  return why_run_out(event.held_for);
 }
 
 std::string loss_reporter::why_taken(const lock_key& key) {

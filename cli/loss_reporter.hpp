@@ -10,6 +10,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,9 @@
 #include "rowlock/port/passing_store.hpp"
 
 namespace rowlock::cli {
+
+inline constexpr std::string_view no_progress =
+    "the command showed no progress within the time of --progress-within";
 
 /// Prints each fault once until the next grant or renewal, and whether it is retried. Prints
 /// nothing for a renewal whose lease is over, nor for an acquisition whose fault the caller gets.
@@ -139,6 +143,7 @@ class loss_reporter final : public observer {
   void released(const released_event& /*event*/) override { faults_.ended(); }
 
  private:
+  [[nodiscard]] std::string why(const lost_event& event);
   [[nodiscard]] std::string why_taken(const lock_key& key);
   [[nodiscard]] std::string why_run_out(std::chrono::microseconds held) const;
 

@@ -1,14 +1,10 @@
 // Options of several subcommands, and what they stand for.
 #include "cli/options.hpp"
 
-#include <fcntl.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -17,49 +13,13 @@
 #include <system_error>
 
 #include "cli/database_time.hpp"
-#include "cli/file_descriptor.hpp"
 #include "cli/printable.hpp"
+#include "cli/private_file.hpp"
 #include "cli/values.hpp"
 
 namespace rowlock::cli {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw misuse("--url-file {} {}", path, why);
-}
-
-/// The same rule as libpq has for its password file. A terminal is allowed: a user types there.
-void require_privacy(int file, const std::string& path) {
-  struct stat found {};
-  if (fstat(file, &found) != 0 || S_ISDIR(found.st_mode))
-    refuse(path, "is no file with a URL in it");
-  if (!S_ISCHR(found.st_mode) && (found.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    refuse(path, "can be used by others than its owner: chmod 600 takes that away");
-  }
-}
-
-std::string first_line_of(const std::string& path) {
-  const int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (opened == -1) {
-    refuse(path, "cannot be read: " + std::generic_category().message(errno));
-  }
-  const file_descriptor file{opened, "open"};
-  require_privacy(file.number(), path);
-  constexpr std::size_t longest = 65536;
-  std::string text;
-  std::array<char, 4096> chunk{};
-  while (text.find('\n') == std::string::npos && text.size() <= longest) {
-    const auto received = read(file.number(), chunk.data(), chunk.size());
-    if (received == -1 && errno == EINTR) continue;
-    if (received <= 0) break;
-    text.append(chunk.data(), static_cast<std::size_t>(received));
-  }
-  text.resize(std::min(text.find('\n'), text.size()));
-  text.erase(text.find_last_not_of(" \t\r") + 1);
-  if (text.empty()) refuse(path, "has no URL in its first line");
-  return text;
-}
 
 constexpr choices<row_filter, 4> states{{{"any", row_filter::any},
                                          {"held", row_filter::held},
@@ -112,7 +72,7 @@ database_url table_options::kind_of_database() const {
 std::string table_options::url_as_given() const {
   const char* const of_environment = std::getenv("ROWLOCK_URL");  // NOLINT(concurrency-mt-unsafe)
   std::string given = of_environment == nullptr ? "" : of_environment;
-  if (url_file) given = first_line_of(*url_file);
+  if (url_file) given = private_line_of("--url-file", *url_file, "URL");
   if (url) given = *url;
   if (given.empty() && !url) {
     throw misuse("no database: give its URL, a file with --url-file, or the variable ROWLOCK_URL");

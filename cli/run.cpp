@@ -12,6 +12,7 @@
 #include "cli/exit_timer.hpp"
 #include "cli/locked_command.hpp"
 #include "cli/loss_reporter.hpp"
+#include "cli/private_file.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
 #include "rowlock/lock_table.hpp"
@@ -26,6 +27,62 @@ struct run_options {
   locked_command_options locked;
   std::string wait = "0s";
   std::string conflict_exit_code = "75";
+  std::optional<std::string> once_for;
+  std::optional<std::string> once_key;
+  std::optional<std::string> pass_to;
+  std::optional<std::string> taken_from;
+};
+
+/// The text of the lease that the file passes on. Throws `error` (misuse), also for another key.
+std::string passed_in(const std::string& path, const lock_key& wanted) {
+  auto text = private_line_of("--taken-from", path, "passed lease");
+  if (const auto passed = key_of_passed(text); passed != wanted) {
+    throw misuse("--taken-from {} passes on {}, not {}: give the key that was passed on", path,
+                 in_words(passed), in_words(wanted));
+  }
+  return text;
+}
+
+/// Writes the lease, renewed for a whole ttl if the database answers, for another process.
+void pass_on(const lease& held, std::chrono::milliseconds ttl, private_file& to) {
+  try {
+    static_cast<void>(held.extend(ttl));
+  } catch (const error&) {  // was printed; less time is left
+  }
+  to.write(held.pass_on());
+}
+
+/// How the command gets its lease, and what becomes of it.
+class way_to_the_key {
+ public:
+  /// Reads the options that `run` adds. Throws `error` (misuse).
+  way_to_the_key(const run_options& options, const lock_key& key) : key_{key} {
+    if (options.once_for) keep_for_ = parse_duration("--once-for", *options.once_for);
+    if (options.taken_from) taken_ = passed_in(*options.taken_from, key);
+    if (options.pass_to) passing_.emplace("--pass-to", *options.pass_to);
+  }
+
+  template <class Callback>
+  outcome<int> run(lock_table& locks, const Callback& callback, const acquire_options& wanted) {
+    if (taken_) return locks.with_lock_taken_over(*taken_, callback, wanted);
+    if (keep_for_) {
+      return locks.with_lock_once(key_, callback, {.keep_for = *keep_for_, .acquire = wanted});
+    }
+    return locks.with_lock(key_, callback, wanted);
+  }
+
+  /// The command has succeeded. Throws `lease_lost` and `command_error`.
+  void succeeded(const lease& held, std::chrono::milliseconds ttl) {
+    if (passing_) pass_on(held, ttl, *passing_);
+  }
+
+  [[nodiscard]] bool passes_on() const noexcept { return passing_.has_value(); }
+
+ private:
+  const lock_key& key_;
+  std::optional<std::chrono::milliseconds> keep_for_;
+  std::optional<std::string> taken_;
+  std::optional<private_file> passing_;
 };
 
 wait_policy parse_wait(const std::string& wait) {
@@ -56,12 +113,31 @@ int final_exit_code(release_witness::release_seen end, int of_command, int if_lo
   return of_command;
 }
 
+/// Prints why the command did not run.
+int exit_code_of(const refusal& refused, int if_refused, const run_options& options) {
+  std::string next;
+  if (refused.reason == refusal_reason::busy) next = "; `rowlock show` says what is known of it";
+  if (refused.reason == refusal_reason::stale && options.taken_from) {
+    next = ": the lease in " + *options.taken_from + " ran out, was taken over or taken away";
+  }
+  say(in_words(refused) + next);
+  return refused.reason == refusal_reason::already_done ? exit_code::success : if_refused;
+}
+
+locked_command_options locked_once(const run_options& options) {
+  auto locked = options.locked;
+  auto& source = locked.which.key.source_id;
+  if (options.once_key) source = source_id_of({source, *options.once_key});
+  return locked;
+}
+
 int run_now(const run_options& options, const std::vector<std::string>& arguments) {
-  const auto& locked = options.locked;
+  const auto locked = locked_once(options);
   const auto& key = locked.which.key;
   const locked_command to_run{locked, arguments};
   const auto url = locked.where.database();
   const int if_refused = exit_code::parse("--conflict-exit-code", options.conflict_exit_code);
+  way_to_the_key way{options, key};
   acquire_options for_this{.wait = parse_wait(options.wait)};
   // Its file may still have the password of before.
   for_this.wait.through_refused_logins = locked.where.may_change();
@@ -95,22 +171,22 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
       timer.set(code);
     }
     if (code != exit_code::success) throw failed_command{code};
+    way.succeeded(held, locking.ttl);
     return code;
   };
 
   int code = exit_code::success;
   try {
     lock_table locks{witnessed, locking};
-    const auto ran = locks.with_lock(key, run_under, for_this);
+    const auto ran = way.run(locks, run_under, for_this);
     if (!ran.acquired()) {
       if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
-      say(in_words(ran.refusal()) + (ran.refusal().reason == refusal_reason::busy
-                                         ? "; `rowlock show` says what is known of it"
-                                         : ""));
-      timer.set(if_refused);
-      return if_refused;
+      const int refused = exit_code_of(ran.refusal(), if_refused, options);
+      timer.set(refused);
+      return refused;
     }
     code = *ran;
+    if (way.passes_on()) return code;
   } catch (const failed_command& failed) {
     code = failed.exit_code;
   }
@@ -147,6 +223,19 @@ is refused, too: the file, unless it is a pipe, is read again each time, as its 
 changed. Meanwhile, and of a renewal or release that fails, each fault is printed once. Durations: 500ms, 30s,
 5m, 2h, 1d.
 
+--once-for is for a job that several machines start: the first that gets the key runs it, and while the row
+remembers its success, others say so and end with 0. If the command fails or its machine dies, nothing is
+remembered: the next start runs it. With --once-key each day, for instance, is a run of its own, which no
+clock that is early skips; runs with different keys do not exclude each other.
+
+With --progress-within a command that hangs loses its key after that time and a ttl: what it writes to its
+standard output and error counts as progress, or with --progress-file the changes of that file, and
+WATCHDOG=1 where the command speaks to systemd (sd_notify). Its output then goes through a pipe.
+
+--pass-to hands the key to another process without a gap: the file, mode 0600, appears when the command has
+succeeded, and a run with --taken-from gets the key from it, with a greater token; once, and within the ttl,
+after which the key is free. Both name the same key. A failed command releases it, and writes nothing.
+
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
    69  the database is unavailable, or refused the request, or the system starts no process or
@@ -173,10 +262,23 @@ void add_run(CLI::App& app, const std::vector<std::string>& command, action& cho
   const auto options = std::make_shared<run_options>();
   CLI::App* run = app.add_subcommand("run", "Run a command only while holding a key");
   options->locked.add_to(*run);
-  add_value(*run, "--wait DURATION", options->wait,
-            "How long to wait for the key and the database, or: forever");
+  CLI::Option* const wait = add_value(*run, "--wait DURATION", options->wait,
+                                      "How long to wait for the key and the database, or: forever");
   add_value(*run, "-E,--conflict-exit-code CODE", options->conflict_exit_code,
             "The exit code when the key was not acquired");
+  CLI::Option* const once =
+      add_value(*run, "--once-for DURATION", options->once_for,
+                "Once the command has succeeded, run it for nobody for this long");
+  add_value(*run, "--once-key KEY", options->once_key,
+            "Which run this is, such as a date: once for each; it is added to the source")
+      ->needs(once);
+  add_value(*run, "--pass-to FILE", options->pass_to,
+            "After a success do not release the key, but write what --taken-from needs")
+      ->excludes(once);
+  add_value(*run, "--taken-from FILE", options->taken_from,
+            "Run with the key that a run with --pass-to FILE has passed on")
+      ->excludes(once)
+      ->excludes(wait);
   run->footer(help_of_running);
   run->callback([options, &command, &chosen] {
     chosen = [options, &command] { return run_now(*options, command); };

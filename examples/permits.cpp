@@ -1,4 +1,5 @@
 // At most three at a time, and many readers or one writer.
+#include <chrono>
 #include <iostream>
 #include <vector>
 
@@ -19,6 +20,13 @@ int main() {
     printing.push_back(*std::move(permit));
   }
   std::cout << printing.size() << " print, the next one waits\n";
+
+  // At most two calls in each minute: a permit stays taken for a minute.
+  rowlock::semaphore calls{locks, {"api", "calls"}, 2};
+  for (int i = 1; i <= 3; ++i) {
+    const auto called = calls.with_permit([] {}, {.hold_at_least = std::chrono::minutes{1}});
+    std::cout << "call " << i << ": " << std::boolalpha << called.acquired() << '\n';
+  }
 
   rowlock::read_write_lock catalogue{locks, {"catalogue", "main"}};
   auto one = catalogue.try_acquire_shared();

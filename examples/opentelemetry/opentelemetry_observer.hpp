@@ -53,7 +53,7 @@ class opentelemetry_observer final : public rowlock::observer {
     losses_->Add(1, of(event.key, "reason", word(event.reason)));
   }
   void released(const rowlock::released_event& event) override {
-    if (event.result != rowlock::release_result::released) return;
+    if (event.result == rowlock::release_result::deferred) return;
     holds_->Record(seconds(event.held_for), of(event.key), no_context());
   }
   void fault(const rowlock::fault_event& event) override {

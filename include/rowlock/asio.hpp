@@ -111,7 +111,7 @@ auto async_run_under(asio_attempt wanted, Callback callback, end_of_work success
   co_await asio::this_coro::throw_if_cancelled(throws);
 
   if (thrown) std::rethrow_exception(thrown);
-  const bool kept = ended == release_result::released;
+  const bool kept = was_kept(ended);
   if constexpr (std::is_void_v<result>) {
     co_return outcome<void>{kept};
   } else {

@@ -10,6 +10,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rowlock/clock.hpp"
@@ -25,6 +26,7 @@ class lease_keeper;
 struct async_access;
 struct lease_state;
 struct work_result;
+class risk;
 }  // namespace detail
 
 enum class note_result {
@@ -33,19 +35,32 @@ enum class note_result {
   lost,  ///< The lease is over, so nothing was written.
 };
 
-enum class release_result {
-  released,  ///< The row is unset.
-  lost,      ///< Nothing was left to release: it ran out, was taken away, or was released before.
-  deferred,  ///< Not confirmed yet. It is retried in the background until the lease runs out.
+enum class extend_result {
+  extended,
+  busy,  ///< Another transaction has the row: try again. The deadline is where it was.
+  lost,  ///< The lease is over.
 };
 
-/// For people: `written`, `released`.
+enum class release_result {
+  released,   ///< The row is unset.
+  lost,       ///< Nothing was left to release: it ran out, was taken away, or was released before.
+  deferred,   ///< Not confirmed yet. It is retried in the background until the lease runs out.
+  passed_on,  ///< The lease was passed on, and is another's to release.
+};
+
+/// For people: `written`, `extended`, `released`.
 ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, note_result shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, extend_result shown);
 ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, release_result shown);
 
 class lease;
 
 namespace detail {
+/// Whether the key was this holder's until the work had ended.
+constexpr bool was_kept(release_result ended) noexcept {
+  return ended == release_result::released || ended == release_result::passed_on;
+}
+
 /// For the stores: a transaction will unset, has unset, or may have unset the row of a lease.
 struct ROWLOCK_EXPORT transactional_release {
   /// Throws `error` (misuse) in a child of fork().
@@ -61,6 +76,32 @@ struct ROWLOCK_EXPORT transactional_release {
 };
 }  // namespace detail
 
+/// Calls a callback while it exists: see `lease::watch_risk`. May outlive the lease and its
+/// `lock_table`. Does nothing in a child of fork(). A moved-from one calls nothing.
+///
+/// Thread-safety: one thread at a time.
+class ROWLOCK_EXPORT risk_watch {
+ public:
+  risk_watch(risk_watch&& other) noexcept;
+  risk_watch& operator=(risk_watch&& other) noexcept;
+  risk_watch(const risk_watch&) = delete;
+  risk_watch& operator=(const risk_watch&) = delete;
+  /// Waits for a call under way, unless that call destroys it.
+  ~risk_watch();
+
+ private:
+  friend class lease;
+
+  risk_watch(std::shared_ptr<detail::lease_keeper> keeper,
+             std::shared_ptr<detail::lease_state> watched,
+             std::shared_ptr<detail::risk> added) noexcept;
+  void end() noexcept;
+
+  std::shared_ptr<detail::lease_keeper> keeper_;
+  std::shared_ptr<detail::lease_state> watched_;
+  std::shared_ptr<detail::risk> added_;
+};
+
 /// Possession of one key, renewed in the background by its `lock_table`. A lease can be lost while
 /// the work runs, and reports that; once lost it stays lost. Pass `const lease&` to functions that
 /// need the lock: the parameter is the assertion.
@@ -72,7 +113,8 @@ struct ROWLOCK_EXPORT transactional_release {
 /// sends nothing.
 ///
 /// Thread-safety: const members may be called from any thread; release, move and destruction belong
-/// to one thread at a time. Cost: no const member makes a round trip, except `write_note`.
+/// to one thread at a time. Cost: of the const members only `write_note` and `extend` make round
+/// trips.
 class ROWLOCK_EXPORT lease {
  public:
   lease(lease&& other) noexcept;
@@ -111,6 +153,37 @@ class ROWLOCK_EXPORT lease {
   /// Throws `error`.
   [[nodiscard]] note_result write_note(const std::string& note) const;
 
+  /// The work gets on: see `lock_options::progress_within`. Without that option, no effect. False
+  /// if the lease is not valid: then the work should stop.
+  bool progress() const noexcept;
+
+  /// Renews the lease now, with `ttl` from now on if that is above its present one: for a phase in
+  /// which the database may be away, or where the `lock_table` does not renew. After it
+  /// `remaining()` is at least `ttl` minus the margin. Waits for a renewal under way. One round
+  /// trip, or more for about 100 ms if another transaction has the row. Counts as progress. Throws
+  /// `error`: misuse for a ttl that is not above the margin, or above 24 hours; a fault leaves the
+  /// deadline where it was.
+  [[nodiscard]] extend_result extend(std::chrono::milliseconds ttl) const;
+
+  /// Calls `callback(true)` when less than `before` is left until `valid_until()`, so that the work
+  /// can stop in time, and `callback(false)` when a renewal has succeeded after all. Before any
+  /// loss at the deadline there is a call; a loss that is found earlier (`loss_reason::taken_away`)
+  /// has none. At once if the deadline is so near already; never if the lease is over. Calls run in
+  /// the thread of `lost()`, one at a time, and must not throw. Above zero, at most 24 hours,
+  /// otherwise misuse; more than the ttl minus the margin warns all the time. No round trip.
+  [[nodiscard]] risk_watch watch_risk(std::chrono::milliseconds before,
+                                      std::function<void(bool at_risk)> callback) const;
+
+  /// Ends possession without a release, and returns a text with which another process takes the
+  /// lease over: see `lock_table::take_over`. If none does, the lease runs out; `extend` before
+  /// this call gives it a whole ttl. The text is a secret until then: any process that has it and
+  /// the database can take the lease. It has at most 1,200 bytes of `A-Z a-z 0-9 - _ . %`.
+  /// Afterwards this lease is not valid, its fences are refused, and `release()` returns
+  /// `passed_on`. What `acquire_options::hold_at_least` asked for is over. No round trip. Throws
+  /// `lease_lost` if the lease is over or was passed on before, and `error` (misuse) after
+  /// `release_with`.
+  [[nodiscard]] std::string pass_on() const;
+
   /// Unsets the row. One round trip, or more for about 100 ms if another transaction has the row. A
   /// lost lease sends nothing. Never throws.
   ///
@@ -141,6 +214,9 @@ class ROWLOCK_EXPORT lease {
   std::shared_ptr<detail::lease_keeper> keeper_;
   std::shared_ptr<detail::lease_state> kept_;
 };
+
+/// The key of a lease that was passed on. Throws `error` (misuse) for a text that is not whole.
+[[nodiscard]] ROWLOCK_EXPORT lock_key key_of_passed(std::string_view passed_on);
 
 /// Several leases that are renewed, fenced and released together, with one statement each time. A
 /// parameter of type `fenced_leases` takes it. An empty set is valid, has nothing to release, and

@@ -51,6 +51,10 @@ struct lock_options {
   /// a hanging callback cannot keep its key for ever. The key is taken for at most this time and
   /// one ttl. None: no end. At least the ttl, at most 365 days. No effect without renewal.
   std::optional<std::chrono::milliseconds> renew_for = std::nullopt;
+  /// End renewal while `lease::progress` has not been called for this long: work that hangs loses
+  /// its key at most one ttl later, although its process lives. None: renewal needs no progress.
+  /// Above zero, at most 365 days. No effect without renewal.
+  std::optional<std::chrono::milliseconds> progress_within = std::nullopt;
   /// For work with effects outside the database. After a lease ran out, because its holder died or
   /// was cut off, the key stays closed for this long. (Burrows, "The Chubby lock service", 2006,
   /// calls it lock-delay.) A release opens it at once. At most 24 hours together with the ttl.
@@ -88,6 +92,8 @@ struct acquire_options {
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
   /// Overrides `lock_options::renew_for`.
   std::optional<std::chrono::milliseconds> renew_for = std::nullopt;
+  /// Overrides `lock_options::progress_within`.
+  std::optional<std::chrono::milliseconds> progress_within = std::nullopt;
   /// Compare-and-set: acquire only if the row still has this version, as `read` returned it.
   /// Otherwise refused (`stale`) without a wait.
   std::optional<version> expected = std::nullopt;
@@ -169,12 +175,25 @@ class ROWLOCK_EXPORT lock_table {
   outcome<lease_set> try_acquire_any(const std::vector<lock_key>& keys, std::size_t limit,
                                      const acquire_options& options = {});
 
+  /// The lease that another process has passed on (`lease::pass_on`), with a new token; or a
+  /// refusal: `stale` or `held` if it ran out, was taken over or taken away; `busy` if a
+  /// transaction has had the row for about 100 ms. Of a text, one call gets the lease. Its former
+  /// holder cannot renew, release or fence any more. `options` as for `try_acquire`, without
+  /// `expected` and a `wait`. Two round trips; two more after a lost answer. Throws `error`: misuse
+  /// for a text that is not whole, or of a key outside this table's scope; else as `try_acquire`.
+  outcome<lease> take_over(std::string_view passed_on, const acquire_options& options = {});
+
   /// Runs `callback` only if it could acquire `key`, and unsets the row after the callback returned
   /// or threw. The callback takes `const lease&` or nothing; the outcome contains its result. An
   /// exception of the callback raises the row's `failure_count` and passes through unchanged.
   /// Throws `error` as `try_acquire` does, and never after the callback has run.
   template <class Callback>
   auto with_lock(const lock_key& key, Callback&& callback, const acquire_options& options = {});
+
+  /// The same under the lease that `take_over` returns.
+  template <class Callback>
+  auto with_lock_taken_over(std::string_view passed_on, Callback&& callback,
+                            const acquire_options& options = {});
 
   /// Runs `callback` as `with_lock` does, but only once. When it has returned, the row remembers
   /// the work as done for `keep_for`, and later callers are refused (`already_done`). A caller
@@ -242,6 +261,7 @@ class ROWLOCK_EXPORT lock_table {
                                              detail::set_attempt& attempt,
                                              std::optional<lease>& held);
 
+  std::vector<std::optional<row_state>> look_all(const std::vector<lock_key>& keys);
   /// As `look`; refused (stopped) while the lock_table is being destroyed.
   outcome<std::optional<row_state>> try_look(const lock_key& key);
 
@@ -272,10 +292,10 @@ auto lock_table::run_under(outcome<Possession> acquired, Callback& callback, con
   try {
     if constexpr (std::is_void_v<result>) {
       run(std::as_const(held));
-      return outcome<void>{finish(held) == release_result::released};
+      return outcome<void>{detail::was_kept(finish(held))};
     } else {
       result value = run(std::as_const(held));
-      const bool kept = finish(held) == release_result::released;
+      const bool kept = detail::was_kept(finish(held));
       return outcome<result>{std::move(value), kept};
     }
   } catch (...) {
@@ -288,6 +308,13 @@ template <class Callback>
 auto lock_table::with_lock(const lock_key& key, Callback&& callback,
                            const acquire_options& options) {
   return run_under(try_acquire(key, options, false), callback,
+                   [](lease& held) { return held.release(); });
+}
+
+template <class Callback>
+auto lock_table::with_lock_taken_over(std::string_view passed_on, Callback&& callback,
+                                      const acquire_options& options) {
+  return run_under(take_over(passed_on, options), callback,
                    [](lease& held) { return held.release(); });
 }
 

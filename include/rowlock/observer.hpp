@@ -70,9 +70,10 @@ struct renewed_event {
 };
 
 enum class loss_reason {
-  ran_out,     ///< Its deadline came before a renewal.
-  taken_away,  ///< A renewal, a fence or a release found that the row no longer has this grant.
-  closed,      ///< Its `lock_table` was destroyed.
+  ran_out,      ///< Its deadline came before a renewal.
+  taken_away,   ///< A renewal, a fence or a release found that the row no longer has this grant.
+  closed,       ///< Its `lock_table` was destroyed.
+  no_progress,  ///< It was not renewed any more: see `lock_options::progress_within`.
 };
 
 struct lost_event {
@@ -87,7 +88,8 @@ struct lost_event {
 struct released_event {
   lock_key key = {};
   version token = {};
-  /// `deferred` is followed by `released` if a later try unsets the row. Never `lost`.
+  /// `deferred` is followed by `released` if a later try unsets the row. Never `lost`. `passed_on`:
+  /// the next holder's process reports the rest of the hold.
   release_result result = release_result::released;
   /// The callback threw.
   bool failed = false;

@@ -19,7 +19,8 @@ class numbered_rows;
 
 /// A permit is a lease on one of the name's rows `type#1` to `type#N`. It is renewed, lost, fenced
 /// and released as any lease, and two permits never share a row. The row `type#0` holds the number
-/// of permits, on which all users of the name must agree. Thread-safe. Fairness: waiters of one
+/// of permits: that of its first user, with which all others must agree, until `set_permits` sets
+/// another one for all of them. Thread-safe. Fairness: waiters of one
 /// `lock_table` stand in line; among processes, none is promised.
 class ROWLOCK_EXPORT semaphore {
  public:
@@ -30,8 +31,9 @@ class ROWLOCK_EXPORT semaphore {
   /// A permit, or a refusal with the semaphore's name because all are taken. Also refused while
   /// another process is about to write the number of permits, or died doing so and its lease still
   /// lasts: then the refusal's key is `type#0`. One round trip if a row is free, two if none is or
-  /// rows are missing. Three more on first use and every ten minutes of use, to agree on the number
-  /// of permits. Throws `error`; misuse if the table has another number.
+  /// rows are missing. Three more on first use and every ten minutes of use, and one every ten
+  /// seconds, to agree on the number of permits. Throws `error`; misuse if the table has another
+  /// number, and not by `set_permits`.
   outcome<lease> try_acquire(const acquire_options& options = {});
 
   /// Runs `callback` only if it could acquire a permit, as `lock_table::with_lock`.
@@ -41,15 +43,26 @@ class ROWLOCK_EXPORT semaphore {
                                  [](lease& held) { return held.release(); });
   }
 
-  /// Writes another number of permits into the table. Held permits beyond it last until they are
-  /// released. Semaphores made with the old number are refused (misuse) within ten minutes: replace
-  /// them before this call or right after it. Refused, without effect, if the row with the number
-  /// was taken all the time. Three round trips if the row exists. Throws `error`.
+  /// How many permits are free at this moment; no promise for the next one. Two round trips.
+  /// Throws `error`.
+  [[nodiscard]] std::size_t available();
+
+  /// The held permits, also those beyond a number that was lowered: each row's holder, age, note
+  /// and so on. The number of a permit ends its key's type. One round trip, which reads 1,000 keys.
+  /// Throws `error`.
+  [[nodiscard]] std::vector<row_state> held() const;
+
+  /// Sets the number of permits for all semaphores of the name, whatever number they were made
+  /// with. They go by it within ten seconds of use. Permits beyond it last until they are released.
+  /// It is forgotten when the name's idle rows are purged. Refused, without effect, if the row with
+  /// the number was taken all the time. Three round trips if the row exists. Throws `error`.
   [[nodiscard]] static outcome<void> set_permits(lock_table& locks, const lock_key& name,
                                                  std::size_t permits,
                                                  const wait_policy& wait = std::chrono::seconds{5});
 
  private:
+  [[nodiscard]] std::vector<row_state> held_among(const std::vector<lock_key>& rows) const;
+
   lock_table& locks_;
   const std::unique_ptr<detail::numbered_rows> rows_;
 };

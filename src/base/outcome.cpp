@@ -85,6 +85,18 @@ const char* words_for(note_result result) noexcept {
   return "unknown";
 }
 
+const char* words_for(extend_result result) noexcept {
+  switch (result) {
+    case extend_result::extended:
+      return "extended";
+    case extend_result::busy:
+      return "not extended: a transaction has the row";
+    case extend_result::lost:
+      return "not extended: the lease is over";
+  }
+  return "unknown";
+}
+
 const char* words_for(release_result result) noexcept {
   switch (result) {
     case release_result::released:
@@ -93,6 +105,8 @@ const char* words_for(release_result result) noexcept {
       return "lost before it was released";
     case release_result::deferred:
       return "not confirmed yet: the release is tried again";
+    case release_result::passed_on:
+      return "passed on";
   }
   return "unknown";
 }
@@ -122,6 +136,7 @@ const char* words_for(force_answer answer) noexcept {
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, note_result shown) { return out << words_for(shown); }
+std::ostream& operator<<(std::ostream& out, extend_result shown) { return out << words_for(shown); }
 std::ostream& operator<<(std::ostream& out, release_result shown) {
   return out << words_for(shown);
 }

@@ -1,4 +1,4 @@
-// UTF-8 and percent-decoding.
+// UTF-8 and percent-encoding.
 #include "base/text.hpp"
 
 #include "rowlock/error.hpp"
@@ -14,7 +14,26 @@ int hex_digit(char c) {
   return -1;
 }
 
+bool is_unreserved(char c) noexcept {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_';
+}
+
 }  // namespace
+
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    if (is_unreserved(c)) {
+      encoded += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    encoded += {'%', digits[byte >> 4U], digits[byte & 0x0FU]};
+  }
+  return encoded;
+}
 
 std::string percent_decoded(std::string_view text) {
   std::string decoded;

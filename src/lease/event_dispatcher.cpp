@@ -17,6 +17,8 @@ std::ostream& operator<<(std::ostream& out, loss_reason shown) {
       return out << "taken away";
     case loss_reason::closed:
       return out << "lock_table closed";
+    case loss_reason::no_progress:
+      return out << "no progress";
   }
   return out;
 }

@@ -14,6 +14,29 @@ namespace rowlock {
 
 using detail::lease_phase;
 
+risk_watch::risk_watch(std::shared_ptr<detail::lease_keeper> keeper,
+                       std::shared_ptr<detail::lease_state> watched,
+                       std::shared_ptr<detail::risk> added) noexcept
+    : keeper_{std::move(keeper)}, watched_{std::move(watched)}, added_{std::move(added)} {}
+
+risk_watch::risk_watch(risk_watch&& other) noexcept = default;
+
+risk_watch& risk_watch::operator=(risk_watch&& other) noexcept {
+  if (this != &other) {
+    end();
+    keeper_ = std::move(other.keeper_);
+    watched_ = std::move(other.watched_);
+    added_ = std::move(other.added_);
+  }
+  return *this;
+}
+
+risk_watch::~risk_watch() { end(); }
+
+void risk_watch::end() noexcept {
+  if (added_ != nullptr) keeper_->end_watch(*watched_, added_);
+}
+
 lease::lease(std::shared_ptr<detail::lease_keeper> keeper,
              std::shared_ptr<detail::lease_state> kept) noexcept
     : keeper_{std::move(keeper)}, kept_{std::move(kept)} {}
@@ -66,6 +89,23 @@ note_result lease::write_note(const std::string& note) const {
   if (!is_valid()) return note_result::lost;
   return keeper_->write_note(*kept_, note);
 }
+
+bool lease::progress() const noexcept {
+  const auto now = keeper_->now();
+  if (kept_->progress_within) kept_->progress_at = now;
+  return is_valid();
+}
+
+extend_result lease::extend(std::chrono::milliseconds ttl) const {
+  return keeper_->extend(kept_, ttl);
+}
+
+risk_watch lease::watch_risk(std::chrono::milliseconds before,
+                             std::function<void(bool at_risk)> callback) const {
+  return {keeper_, kept_, keeper_->watch_risk(*kept_, before, std::move(callback))};
+}
+
+std::string lease::pass_on() const { return keeper_->pass_on(*kept_); }
 
 release_result lease::release() noexcept {
   return kept_ ? keeper_->releaser().release(*kept_, {}) : release_result::lost;

@@ -8,9 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.hpp"
 #include "base/pause.hpp"
 #include "base/threads.hpp"
 #include "lease/lease_state.hpp"
+#include "lease/lease_times.hpp"
+#include "lease/passed_lease.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/fence.hpp"
 
 namespace rowlock::detail {
 
@@ -53,16 +58,7 @@ lease_keeper::lease_keeper(store& target, lock_options options)
 
 void lease_keeper::read_for_losses(const lease_states& doubted) noexcept {
   if (!home_.is_here()) return;
-  const auto here = begin_operation();
-  if (!here) return;
-  const auto began = now();
-  try {
-    renewer_->read_for_losses(doubted);
-  } catch (...) {  // the next renewals find the losses
-    events_.emit_fault(fault_operation::read, doubted.front()->key, doubted.size(),
-                       std::current_exception(), now() - began,
-                       common_id(doubted.size(), doubted.front()->correlation_id));
-  }
+  if (const auto here = begin_operation()) renewer_->read_for_losses(doubted);
 }
 
 void lease_keeper::start_threads() {
@@ -80,11 +76,20 @@ void lease_keeper::start_threads() {
 }
 
 void lease_keeper::watch() {
-  for (auto overdue = registry_.wait_for_overdue(); !overdue.empty();
-       overdue = registry_.wait_for_overdue()) {
-    loss_executor_->post(emitting_lost(overdue));
-    events_.emit_lost(overdue, loss_reason::ran_out, now());
+  for (auto due = registry_.wait_for_overdue(); !due.is_empty();
+       due = registry_.wait_for_overdue()) {
+    for (auto& [warning, is_at_risk] : due.warnings) {
+      loss_executor_->post([warning = std::move(warning), is = is_at_risk] { warning->tell(is); });
+    }
+    lose(due.lost, loss_reason::ran_out);
+    lose(due.stuck, loss_reason::no_progress);
   }
+}
+
+void lease_keeper::lose(const lease_states& lost, loss_reason why) {
+  if (lost.empty()) return;
+  loss_executor_->post(emitting_lost(lost));
+  events_.emit_lost(lost, why, now());
 }
 
 std::shared_ptr<lease_state> lease_keeper::take_up(lease_request& wanted,
@@ -117,6 +122,76 @@ void lease_keeper::return_grant(const acquire_request& unwanted, version granted
 void lease_keeper::return_if_granted(const acquire_request& unwanted, version handed_by) {
   deferred_.add(deferred_release::of_doubt(unwanted, handed_by, now()),
                 deferred_releases::tried::never);
+}
+
+extend_result lease_keeper::extend(const std::shared_ptr<lease_state>& extended,
+                                   std::chrono::milliseconds ttl) {
+  check_times(ttl, std::nullopt, options_);
+  check_delay(ttl, std::chrono::ceil<std::chrono::milliseconds>(extended->lock_delay));
+  home_.require();
+  const auto here = begin_operation();
+  if (!here) return extend_result::lost;
+  auto answer = change_answer::busy;
+  const auto began = now();
+  extended->progress_at = began;
+  try {
+    try_for_a_moment(*options_.time, closing(), [&] {
+      answer = renewer_->extend(extended, in_microseconds(ttl));
+      return answer != change_answer::busy;
+    });
+  } catch (...) {
+    events_.emit_fault(fault_operation::renew, extended->key, 1, std::current_exception(),
+                       now() - began, extended->correlation_id);
+    throw;
+  }
+  switch (answer) {
+    case change_answer::done:
+      return extend_result::extended;
+    case change_answer::lost:
+      return extend_result::lost;
+    case change_answer::busy:
+      break;
+  }
+  return extend_result::busy;
+}
+
+std::shared_ptr<risk> lease_keeper::watch_risk(lease_state& watched,
+                                               std::chrono::milliseconds before,
+                                               std::function<void(bool)> callback) {
+  if (before <= std::chrono::milliseconds::zero() || before > longest_ttl) {
+    throw error{errc::misuse,
+                "the time between a warning and the deadline is not above zero and at most 24 "
+                "hours: take the time that the work needs to stop"};
+  }
+  if (callback == nullptr) throw error{errc::misuse, "a warning has no callback: pass one"};
+  home_.require();
+  auto added = std::make_shared<risk>(in_microseconds(before), std::move(callback));
+  registry_.add_risk(watched, added);
+  return added;
+}
+
+void lease_keeper::end_watch(lease_state& watched, const std::shared_ptr<risk>& ended) noexcept {
+  if (!home_.is_here()) return;
+  registry_.remove_risk(watched, ended);
+  ended->close();
+}
+
+std::string lease_keeper::pass_on(lease_state& passed) {
+  home_.require();
+  if (passed.release_transaction != 0) {
+    throw error{errc::misuse,
+                "a transaction releases this lease, so it cannot be passed on: pass on a lease "
+                "that no release_with was called for"};
+  }
+  auto text = to_text({passed.key, passed.owner, passed.token});
+  const auto began = now();
+  if (began >= passed.valid_until.load() || !registry_.end(passed, lease_phase::passed_on)) {
+    throw lease_lost{
+        "the lease is over (its deadline has come, or it was released, lost or passed on before), "
+        "so there is nothing to pass on: acquire the key again"};
+  }
+  releaser_.passed_on(passed, began);
+  return text;
 }
 
 note_result lease_keeper::write_note(const lease_state& noted, const std::string& note) {

@@ -96,6 +96,13 @@ class lease_keeper {
 
   note_result write_note(const lease_state& noted, const std::string& note);
 
+  /// As the members of `lease`.
+  extend_result extend(const std::shared_ptr<lease_state>& extended, std::chrono::milliseconds ttl);
+  std::shared_ptr<risk> watch_risk(lease_state& watched, std::chrono::milliseconds before,
+                                   std::function<void(bool)> callback);
+  void end_watch(lease_state& watched, const std::shared_ptr<risk>& ended) noexcept;
+  std::string pass_on(lease_state& passed);
+
   /// Ends the leases whose rows no longer belong to them. One round trip.
   void read_for_losses(const lease_states& doubted) noexcept;
 
@@ -104,6 +111,7 @@ class lease_keeper {
 
  private:
   void watch();
+  void lose(const lease_states& lost, loss_reason why);
   /// Marks all leases lost; their rows are released in the background.
   void end_leases() noexcept;
   void return_grant(const acquire_request& unwanted, version granted);

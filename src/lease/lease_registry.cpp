@@ -1,4 +1,4 @@
-// Live leases, indexed by deadline and by time of renewal.
+// Live leases, indexed by deadline, by time of renewal and by time of warning.
 #include "lease/lease_registry.hpp"
 
 #include <algorithm>
@@ -12,12 +12,12 @@ lease_registry::lease_registry(std::shared_ptr<time_source> time, std::chrono::m
 
 boot_clock::time_point lease_registry::deadline(const lease_state& lease,
                                                 boot_clock::time_point requested_at) const {
-  return requested_at + lease.ttl - margin_;
+  return requested_at + lease.ttl.load() - margin_;
 }
 
 boot_clock::time_point lease_registry::next_renewal(const lease_state& lease,
                                                     boot_clock::time_point requested_at) const {
-  return renew_ ? requested_at + lease.ttl / 3 : never;
+  return renew_ ? requested_at + lease.ttl.load() / 3 : never;
 }
 
 bool lease_registry::add(const std::shared_ptr<lease_state>& lease,
@@ -42,20 +42,23 @@ bool lease_registry::end(lease_state& lease, lease_phase why) {
   return true;
 }
 
-boot_clock::time_point lease_registry::first_in(const index& leases) {
-  return leases.empty() ? never : leases.begin()->first.first;
+boot_clock::time_point lease_registry::first_in(const auto& entries) {
+  return entries.empty() ? never : entries.begin()->first.first;
 }
 
-void lease_registry::move(index& leases, const lease_state& lease, boot_clock::time_point from,
-                          boot_clock::time_point to) {
-  auto moved = leases.extract({from, &lease});
+template <class Entry, class Value>
+void lease_registry::move(index<Entry, Value>& entries, const Entry& entry,
+                          boot_clock::time_point from, boot_clock::time_point to) {
+  auto moved = entries.extract({from, &entry});
   moved.key().first = to;
-  leases.insert(std::move(moved));
+  entries.insert(std::move(moved));
 }
 
 void lease_registry::remove(const lease_state& lease) {
   by_deadline_.erase({lease.valid_until, &lease});
   by_renewal_.erase({lease.renew_at, &lease});
+  for (const auto& warning : lease.risks) by_warning_.erase({warning->look_at, warning.get()});
+  if (lease.is_being_renewed) renewal_ended_.notify_all();
 }
 
 void lease_registry::set_renewal(lease_state& lease, boot_clock::time_point when) {
@@ -73,47 +76,125 @@ lease_states lease_registry::end_all() {
   }
   by_deadline_.clear();
   by_renewal_.clear();
+  by_warning_.clear();
+  renewal_ended_.notify_all();
   return ended;
 }
 
-bool lease_registry::renewed(lease_state& lease, boot_clock::time_point requested_at) {
+void lease_registry::end_renewal(lease_state& lease) {
+  if (std::exchange(lease.is_being_renewed, false)) renewal_ended_.notify_all();
+}
+
+bool lease_registry::begin_renewal(lease_state& lease) {
+  checked_lock lock{mutex_};
+  while (lease.phase == lease_phase::held && lease.is_being_renewed) {
+    renewal_ended_.wait(lock.native());
+  }
+  if (lease.phase != lease_phase::held) return false;
+  lease.is_being_renewed = true;
+  set_renewal(lease, never);
+  return true;
+}
+
+bool lease_registry::renewed(lease_state& lease, boot_clock::time_point requested_at,
+                             std::chrono::microseconds ttl) {
   const checked_lock lock{mutex_};
+  end_renewal(lease);
   const auto before = lease.valid_until.load();
   if (lease.phase != lease_phase::held || time_->now() >= before) return false;
+  lease.ttl = ttl;
+  lease.was_stuck = false;
   const auto valid_until = std::max(before, deadline(lease, requested_at));
   move(by_deadline_, lease, before, valid_until);
   lease.valid_until = valid_until;
   set_renewal(lease, next_renewal(lease, requested_at));
+  wake_by(renewer_, lease.renew_at);
+  look_at_risks(lease);
   return true;
+}
+
+boot_clock::duration lease_registry::soon_again(const lease_state& lease) {
+  constexpr std::chrono::seconds longest{1};
+  return std::min<boot_clock::duration>(lease.ttl.load() / 10, longest);
+}
+
+void lease_registry::renew_soon_again(lease_state& lease) {
+  renew_again_at(lease, time_->now() + soon_again(lease));
 }
 
 void lease_registry::renew_again_at(lease_state& lease, boot_clock::time_point when) {
   const checked_lock lock{mutex_};
-  if (lease.phase == lease_phase::held) set_renewal(lease, when);
+  end_renewal(lease);
+  if (lease.phase != lease_phase::held || !renew_) return;
+  set_renewal(lease, when);
+  wake_by(renewer_, when);
 }
 
-lease_states lease_registry::take_overdue() {
+void lease_registry::look_at(risk& warning, boot_clock::time_point when) {
+  move(by_warning_, warning, warning.look_at, when);
+  warning.look_at = when;
+  wake_by(watcher_, when);
+}
+
+void lease_registry::look_at_risks(const lease_state& lease) {
+  for (const auto& warning : lease.risks) {
+    look_at(*warning, warning->is_at_risk ? boot_clock::time_point::min()
+                                          : lease.valid_until.load() - warning->before);
+  }
+}
+
+void lease_registry::add_risk(lease_state& lease, const std::shared_ptr<risk>& added) {
+  const checked_lock lock{mutex_};
+  if (lease.phase != lease_phase::held) return;
+  lease.risks.push_back(added);
+  added->look_at = never;
+  by_warning_.emplace(std::pair{never, added.get()}, risk_of{&lease, added});
+  look_at(*added, lease.valid_until.load() - added->before);
+}
+
+void lease_registry::remove_risk(lease_state& lease,
+                                 const std::shared_ptr<risk>& removed) noexcept {
+  const checked_lock lock{mutex_};
+  by_warning_.erase({removed->look_at, removed.get()});
+  std::erase(lease.risks, removed);
+}
+
+overdue lease_registry::take_overdue() {
   const auto now = time_->now();
-  lease_states overdue;
+  overdue due;
+  while (first_in(by_warning_) <= now) {
+    const auto [lease, warning] = by_warning_.begin()->second;
+    const auto warn_at = lease->valid_until.load() - warning->before;
+    const bool is_at_risk = warn_at <= now;
+    if (std::exchange(warning->is_at_risk, is_at_risk) != is_at_risk) {
+      due.warnings.emplace_back(warning, is_at_risk);
+    }
+    look_at(*warning, is_at_risk ? never : warn_at);
+  }
   while (first_in(by_deadline_) <= now) {
     const auto lease = by_deadline_.begin()->second;
     lease->phase = lease_phase::lost;
     remove(*lease);
-    overdue.push_back(lease);
+    (lease->was_stuck ? due.stuck : due.lost).push_back(lease);
   }
-  return overdue;
+  return due;
 }
 
 lease_states lease_registry::take_due() {
   const auto now = time_->now();
   lease_states due;
+  lease_states stuck;
   if (first_in(by_renewal_) > now) return due;
-  const auto with_it = now + by_renewal_.begin()->second->ttl / 5;
+  const auto with_it = now + by_renewal_.begin()->second->ttl.load() / 5;
   while (first_in(by_renewal_) <= with_it) {
     const auto lease = by_renewal_.begin()->second;
     set_renewal(*lease, never);  // until the store has answered
-    if (now < lease->renew_until) due.push_back(lease);
+    if (now >= lease->renew_until) continue;
+    lease->was_stuck = lease->is_stuck(now);
+    lease->is_being_renewed = !lease->was_stuck;
+    (lease->was_stuck ? stuck : due).push_back(lease);
   }
+  for (const auto& lease : stuck) set_renewal(*lease, now + soon_again(*lease));
   return due;
 }
 
@@ -136,11 +217,11 @@ void lease_registry::sleep(checked_lock& lock, sleeper& sleeping, boot_clock::ti
   sleeping.sleeps_until = boot_clock::time_point::min();
 }
 
-lease_states lease_registry::wait_for_overdue() {
+overdue lease_registry::wait_for_overdue() {
   checked_lock lock{mutex_};
   while (!closed_) {
-    if (auto overdue = take_overdue(); !overdue.empty()) return overdue;
-    sleep(lock, watcher_, first_in(by_deadline_));
+    if (auto due = take_overdue(); !due.is_empty()) return due;
+    sleep(lock, watcher_, std::min(first_in(by_deadline_), first_in(by_warning_)));
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Live leases, indexed by deadline and by time of renewal.
+// Live leases, indexed by deadline, by time of renewal and by time of warning.
 #ifndef ROWLOCK_LEASE_LEASE_REGISTRY_HPP
 #define ROWLOCK_LEASE_LEASE_REGISTRY_HPP
 
@@ -7,15 +7,31 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "lease/lease_state.hpp"
+#include "lease/risk.hpp"
 #include "rowlock/clock.hpp"
 #include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
+/// What is due at a deadline.
+struct overdue {
+  lease_states lost;
+  /// Lost, because their work did not get on.
+  lease_states stuck;
+  /// Warnings, and whether the lease is at risk now; to be given before the losses.
+  std::vector<std::pair<std::shared_ptr<risk>, bool>> warnings;
+
+  [[nodiscard]] bool is_empty() const noexcept {
+    return lost.empty() && stuck.empty() && warnings.empty();
+  }
+};
+
 /// Invariants: (1) a lease is in the registry exactly while its phase is held; (2) `valid_until`
-/// only moves forward, and never after it has passed.
+/// only moves forward, and never after it has passed; (3) at most one renewal of a lease is under
+/// way. Without (3) a renewal could shorten in the database what another one has extended.
 ///
 /// Thread-safety: all members may be called from any thread. At most one thread waits for overdue
 /// leases, and one for due leases.
@@ -32,20 +48,32 @@ class lease_registry {
   /// Ends all leases as lost, and returns them.
   lease_states end_all();
 
-  /// Records a renewal that was requested at `requested_at`. False if the lease is no longer held
-  /// or its deadline has passed: a passed deadline does not move.
-  bool renewed(lease_state& lease, boot_clock::time_point requested_at);
+  /// Waits until no renewal of the lease is under way, and begins one. False if the lease is no
+  /// longer held.
+  bool begin_renewal(lease_state& lease);
 
-  /// Schedules another renewal after a failed one; the deadline does not move.
+  /// Ends a renewal with this ttl that was requested at `requested_at`. False if the lease is no
+  /// longer held or its deadline has passed: a passed deadline does not move.
+  bool renewed(lease_state& lease, boot_clock::time_point requested_at,
+               std::chrono::microseconds ttl);
+
+  /// Ends a renewal that failed, and schedules another one; the deadline does not move.
   void renew_again_at(lease_state& lease, boot_clock::time_point when);
+  /// The same after a tenth of its ttl, at most a second.
+  void renew_soon_again(lease_state& lease);
 
-  /// Waits for the next deadline to pass, and ends all overdue leases as lost. Returns none once
+  /// Warns from now on before the deadline of the lease, as long as it is held.
+  void add_risk(lease_state& lease, const std::shared_ptr<risk>& added);
+  void remove_risk(lease_state& lease, const std::shared_ptr<risk>& removed) noexcept;
+
+  /// Waits for the next deadline or warning, and ends all overdue leases as lost. Returns none once
   /// the registry is closed.
-  lease_states wait_for_overdue();
+  overdue wait_for_overdue();
 
   /// Waits until a lease is due for renewal, until `until`, or for `wake_renewer`. Leases due
   /// within the next fifth of the first one's ttl are returned with it. Leases of one ttl are
-  /// therefore soon renewed together, however far apart they were granted.
+  /// therefore soon renewed together, however far apart they were granted. Begins the renewals of
+  /// what it returns.
   lease_states wait_for_due(boot_clock::time_point until);
 
   void wake_renewer();
@@ -57,9 +85,15 @@ class lease_registry {
  private:
   static constexpr auto never = boot_clock::time_point::max();
 
-  /// Leases ordered by a time, which the lease remembers. Each occurs once.
-  using index =
-      std::map<std::pair<boot_clock::time_point, const lease_state*>, std::shared_ptr<lease_state>>;
+  /// Entries ordered by a time, which the entry remembers. Each occurs once.
+  template <class Entry, class Value>
+  using index = std::map<std::pair<boot_clock::time_point, const Entry*>, Value>;
+  using leases_by_time = index<lease_state, std::shared_ptr<lease_state>>;
+  struct risk_of {
+    const lease_state* lease;
+    std::shared_ptr<risk> warning;
+  };
+  using risks_by_time = index<risk, risk_of>;
 
   /// A thread that sleeps until its next deadline; a new lease wakes it only for an earlier one. It
   /// keeps an early wake-up time even if that lease ends first. Otherwise every short lease would
@@ -74,14 +108,20 @@ class lease_registry {
                                                 boot_clock::time_point requested_at) const;
   [[nodiscard]] boot_clock::time_point next_renewal(const lease_state& lease,
                                                     boot_clock::time_point requested_at) const;
-  /// The earliest time; `never` if there is no lease.
-  static boot_clock::time_point first_in(const index& leases);
+  /// The earliest time; `never` if there is no entry.
+  static boot_clock::time_point first_in(const auto& entries);
   /// Allocates nothing, so that it cannot fail.
-  static void move(index& leases, const lease_state& lease, boot_clock::time_point from,
+  template <class Entry, class Value>
+  static void move(index<Entry, Value>& entries, const Entry& entry, boot_clock::time_point from,
                    boot_clock::time_point to);
   void remove(const lease_state& lease) ROWLOCK_REQUIRES(mutex_);
+  static boot_clock::duration soon_again(const lease_state& lease);
   void set_renewal(lease_state& lease, boot_clock::time_point when) ROWLOCK_REQUIRES(mutex_);
-  lease_states take_overdue() ROWLOCK_REQUIRES(mutex_);
+  void end_renewal(lease_state& lease) ROWLOCK_REQUIRES(mutex_);
+  void look_at(risk& warning, boot_clock::time_point when) ROWLOCK_REQUIRES(mutex_);
+  /// After the deadline moved.
+  void look_at_risks(const lease_state& lease) ROWLOCK_REQUIRES(mutex_);
+  overdue take_overdue() ROWLOCK_REQUIRES(mutex_);
   lease_states take_due() ROWLOCK_REQUIRES(mutex_);
   void sleep(checked_lock& lock, sleeper& sleeping, boot_clock::time_point until)
       ROWLOCK_REQUIRES(mutex_);
@@ -94,8 +134,10 @@ class lease_registry {
   checked_mutex mutex_;
   sleeper watcher_ ROWLOCK_GUARDED_BY(mutex_);
   sleeper renewer_ ROWLOCK_GUARDED_BY(mutex_);
-  index by_deadline_ ROWLOCK_GUARDED_BY(mutex_);
-  index by_renewal_ ROWLOCK_GUARDED_BY(mutex_);  // at `never` while its renewal is under way
+  std::condition_variable renewal_ended_;
+  leases_by_time by_deadline_ ROWLOCK_GUARDED_BY(mutex_);
+  leases_by_time by_renewal_ ROWLOCK_GUARDED_BY(mutex_);  // at `never` while one is under way
+  risks_by_time by_warning_ ROWLOCK_GUARDED_BY(mutex_);   // at `never` once the warning is given
   bool wakes_renewer_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };

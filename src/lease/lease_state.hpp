@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "lease/risk.hpp"
 #include "rowlock/clock.hpp"
 #include "rowlock/observer.hpp"
 #include "rowlock/port/requests.hpp"
@@ -23,6 +24,7 @@ namespace rowlock::detail {
 enum class lease_phase {
   held,
   released,  ///< By its holder; the row may not be released yet.
+  passed_on,
   lost,
 };
 
@@ -31,6 +33,8 @@ struct lease_request {
   acquire_request request;
   /// The lease is renewed for this long after the request.
   std::optional<std::chrono::milliseconds> renew_for = std::nullopt;
+  /// It is renewed while there was progress within this time.
+  std::optional<std::chrono::milliseconds> progress_within = std::nullopt;
   /// The part of the request's ttl that the holder does not use.
   std::chrono::milliseconds lock_delay{};
   /// The key stays taken for at least this long after the grant, even if released earlier.
@@ -66,6 +70,8 @@ struct lease_state {
         requested_at{requested},
         renew_until{granted.renew_for ? requested + *granted.renew_for
                                       : boot_clock::time_point::max()},
+        progress_within{granted.progress_within},
+        progress_at{requested},
         correlation_id{std::move(granted.request.correlation_id)},
         durable_release{granted.durable_release},
         one_lost{std::move(granted.one_lost)} {}
@@ -76,7 +82,7 @@ struct lease_state {
   }
 
   /// The ttl in the database, from a grant or a renewal.
-  [[nodiscard]] std::chrono::microseconds stored_ttl() const { return ttl + lock_delay; }
+  [[nodiscard]] std::chrono::microseconds stored_ttl() const { return ttl.load() + lock_delay; }
 
   [[nodiscard]] release_request to_release(boot_clock::time_point now, work_result how = {}) const {
     return {.key = key,
@@ -88,6 +94,10 @@ struct lease_state {
             .durable = durable_release};
   }
 
+  [[nodiscard]] bool is_stuck(boot_clock::time_point now) const {
+    return progress_within && now - progress_at.load() >= *progress_within;
+  }
+
   [[nodiscard]] acquired_event acquired(std::chrono::microseconds took,
                                         std::chrono::microseconds waited) const {
     return {key, token, took, waited, correlation_id};
@@ -95,11 +105,14 @@ struct lease_state {
 
   const lock_key key;
   const owner_id owner;
-  const std::chrono::microseconds ttl;
+  /// Only rises, so that no renewal shortens the lease in the database.
+  std::atomic<std::chrono::microseconds> ttl;
   const std::chrono::microseconds lock_delay;
   const rowlock::version token;
   const boot_clock::time_point requested_at;
   const boot_clock::time_point renew_until;
+  const std::optional<std::chrono::milliseconds> progress_within;
+  std::atomic<boot_clock::time_point> progress_at;
   const std::string correlation_id;
   const bool durable_release;
   /// Ends the hold of a grant that no caller will see, while `close` may read it.
@@ -121,7 +134,11 @@ struct lease_state {
   /// That transaction has committed, and the holder has not called `release` yet.
   std::atomic<bool> is_unset{false};
 
-  boot_clock::time_point renew_at;  // the lease_registry's, under its mutex
+  // The lease_registry's, under its mutex:
+  boot_clock::time_point renew_at;
+  bool is_being_renewed = false;
+  bool was_stuck = false;  // when it was last due
+  std::vector<std::shared_ptr<risk>> risks;
 };
 
 using lease_states = std::vector<std::shared_ptr<lease_state>>;

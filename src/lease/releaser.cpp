@@ -32,6 +32,10 @@ void releaser::released_by_commit(lease_state& ended) noexcept {
   emit_released(ended, release_result::released, false, time_->now());
 }
 
+void releaser::passed_on(const lease_state& passed, boot_clock::time_point began) noexcept {
+  emit_released(passed, release_result::passed_on, false, began);
+}
+
 void releaser::release_later(lease_state& ended) noexcept {
   if (!home_.is_here()) return;
   if (const auto here = gate_.enter()) release_later(ended, {}, *here);
@@ -64,6 +68,7 @@ bool releaser::end(lease_state& ended, boot_clock::time_point began,
 }
 
 release_result releaser::release(lease_state& ended, const work_result& how) noexcept {
+  if (ended.phase == lease_phase::passed_on) return release_result::passed_on;
   // The destructor of a lease that was already released gets here, too.
   const bool is_over = ended.phase != lease_phase::held && !ended.is_unset;
   if (is_over || !home_.is_here()) return release_result::lost;

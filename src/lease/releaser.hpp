@@ -47,6 +47,9 @@ class releaser {
   void release(std::span<lease_state* const> ended, std::span<release_result> results,
                const work_result& how) noexcept;
 
+  /// Reports a lease that ended without a release.
+  void passed_on(const lease_state& passed, boot_clock::time_point began) noexcept;
+
   /// Ends possession at once; the row is released in the background.
   void release_later(lease_state& ended) noexcept;
   /// During an operation, even while the gate is closed.

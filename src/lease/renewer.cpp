@@ -69,12 +69,27 @@ void renewer::renew(const lease_states& due) {
                            now - began, common_id(failed.size(), failed.front()->correlation_id));
         // The database may be back before the deadline; if not, the watcher ends the leases. A
         // renewal that succeeded without an answer only prolongs a row.
-        for (const auto& lease : failed) {
-          registry_.renew_again_at(*lease, now + std::min<boot_clock::duration>(
-                                                     lease->ttl / 10, std::chrono::seconds{1}));
-        }
+        for (const auto& lease : failed) registry_.renew_soon_again(*lease);
       },
       [this] { return registry_.is_closed(); });
+}
+
+bool renewer::is_held(const lease_state& lease, boot_clock::time_point now) {
+  return lease.phase == lease_phase::held && now < lease.valid_until.load();
+}
+
+change_answer renewer::extend(const std::shared_ptr<lease_state>& lease,
+                              std::chrono::microseconds ttl) {
+  if (!registry_.begin_renewal(*lease)) return change_answer::lost;
+  const auto sent_at = time_->now();
+  try {
+    if (is_held(*lease, sent_at)) return send({lease}, sent_at, ttl).front();
+  } catch (...) {
+    registry_.renew_soon_again(*lease);
+    throw;
+  }
+  registry_.renew_soon_again(*lease);  // its deadline has come
+  return change_answer::lost;
 }
 
 void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted) {
@@ -84,15 +99,22 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
   const auto sent_at = time_->now();
   lease_states due;
   due.reserve(wanted.size());
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(due), [sent_at](const auto& lease) {
-    return lease->phase == lease_phase::held && sent_at < lease->valid_until.load();
-  });
-  if (due.empty()) return;
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(due),
+               [sent_at](const auto& lease) { return is_held(*lease, sent_at); });
+  if (!due.empty()) send(due, sent_at);
+}
 
+std::vector<change_answer> renewer::send(const lease_states& due, boot_clock::time_point sent_at,
+                                         std::chrono::microseconds shortest_ttl) {
+  const auto ttl_of = [&](const lease_state& lease) {
+    return std::max(lease.ttl.load(), shortest_ttl);
+  };
   std::vector<renew_request> requests;
   requests.reserve(due.size());
-  for (const auto& lease : due)
-    requests.push_back({lease->key, lease->owner, lease->token, lease->stored_ttl()});
+  for (const auto& lease : due) {
+    requests.push_back(
+        {lease->key, lease->owner, lease->token, ttl_of(*lease) + lease->lock_delay});
+  }
 
   std::vector<std::int64_t> by_transaction;
   by_transaction.reserve(due.size());
@@ -106,7 +128,7 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
   for (std::size_t i = 0; i < due.size(); ++i) {
     switch (answers[i]) {
       case change_answer::done:
-        renewed(*due[i], sent_at);
+        renewed(*due[i], sent_at, ttl_of(*due[i]));
         // The row was neither released nor locked, so the releasing transaction was rolled back.
         due[i]->release_transaction.compare_exchange_strong(by_transaction[i], 0);
         break;
@@ -119,14 +141,25 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
     }
   }
   end_lost(std::move(lost));
-  if (maybe_unset.empty()) return;
   for (const auto& lease : maybe_unset) {
     registry_.renew_again_at(*lease, time_->now() + row_was_busy);
   }
-  read_for_losses(maybe_unset);
+  if (!maybe_unset.empty()) read_for_losses(maybe_unset);
+  return answers;
 }
 
-void renewer::read_for_losses(const lease_states& doubted) {
+void renewer::read_for_losses(const lease_states& doubted) noexcept {
+  const auto began = time_->now();
+  try {
+    end_as_read(doubted);
+  } catch (...) {
+    events_.emit_fault(fault_operation::read, doubted.front()->key, doubted.size(),
+                       std::current_exception(), time_->now() - began,
+                       common_id(doubted.size(), doubted.front()->correlation_id));
+  }
+}
+
+void renewer::end_as_read(const lease_states& doubted) {
   std::vector<lock_key> keys;
   keys.reserve(doubted.size());
   for (const auto& lease : doubted) keys.push_back(lease->key);
@@ -156,10 +189,11 @@ void renewer::end_lost(lease_states gone) {
   events_.emit_lost(gone, loss_reason::taken_away, time_->now());
 }
 
-void renewer::renewed(lease_state& lease, boot_clock::time_point sent_at) {
+void renewer::renewed(lease_state& lease, boot_clock::time_point sent_at,
+                      std::chrono::microseconds ttl) {
   const auto now = time_->now();
   const auto left = lease.valid_until.load() - now;
-  if (!registry_.renewed(lease, sent_at)) return;
+  if (!registry_.renewed(lease, sent_at, ttl)) return;
   events_.emit(&observer::renewed, [&] {
     return renewed_event{lease.key,
                          lease.token,

@@ -2,8 +2,10 @@
 #ifndef ROWLOCK_LEASE_RENEWER_HPP
 #define ROWLOCK_LEASE_RENEWER_HPP
 
+#include <chrono>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/serial_executor.hpp"
 #include "lease/deferred_releases.hpp"
@@ -25,16 +27,25 @@ class renewer {
   /// Runs until the registry is closed and all deferred releases are made, or their time is over.
   void run();
 
-  /// Ends the leases whose rows no longer belong to them. One round trip. Throws what the store
-  /// throws.
-  void read_for_losses(const lease_states& doubted);
+  /// Renews a lease that is held, with this ttl if it is above its own. Waits for a renewal under
+  /// way. Throws what the store throws. Called by any thread.
+  change_answer extend(const std::shared_ptr<lease_state>& lease, std::chrono::microseconds ttl);
+
+  /// Ends the leases whose rows no longer belong to them. One round trip. A fault is reported: the
+  /// next renewals find the losses.
+  void read_for_losses(const lease_states& doubted) noexcept;
 
  private:
   void check_settings() noexcept;
   void renew(const lease_states& due);
   /// In one call. Throws what the store throws.
   void renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted);
-  void renewed(lease_state& lease, boot_clock::time_point sent_at);
+  /// The same for leases that were held at `sent_at`, each with its own ttl or a longer one.
+  std::vector<change_answer> send(const lease_states& due, boot_clock::time_point sent_at,
+                                  std::chrono::microseconds shortest_ttl = {});
+  [[nodiscard]] static bool is_held(const lease_state& lease, boot_clock::time_point now);
+  void renewed(lease_state& lease, boot_clock::time_point sent_at, std::chrono::microseconds ttl);
+  void end_as_read(const lease_states& doubted);
   void end_lost(lease_states gone);
   /// Ends a lease that a committed transaction released.
   void unset_by_transaction(lease_state& lease);

@@ -8,10 +8,13 @@
 #include <utility>
 
 #include "base/limits.hpp"
+#include "base/pause.hpp"
 #include "base/process.hpp"
 #include "lease/lease_keeper.hpp"
+#include "lease/lease_times.hpp"
 #include "lock/acquire_attempt.hpp"
 #include "lock/set_attempt.hpp"
+#include "lock/takeover.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock {
@@ -21,46 +24,6 @@ namespace {
 using detail::in_microseconds;
 
 constexpr unsigned most_blocking_threads = 1024;
-
-std::string shown(std::chrono::milliseconds duration) {
-  return std::to_string(duration.count()) + " ms";
-}
-
-void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milliseconds> renew_for,
-                 const lock_options& options) {
-  constexpr std::chrono::milliseconds shortest_renewed{30};
-  constexpr std::chrono::hours longest_renewed{24 * 365};
-  if (ttl <= std::chrono::milliseconds::zero()) {
-    throw error{errc::misuse, "the ttl is not above zero: a lease must last some time"};
-  }
-  if (ttl <= options.margin) {
-    throw error{errc::misuse, "the ttl of " + shown(ttl) + " is not above the margin of " +
-                                  shown(options.margin) + ": raise the ttl or lower the margin"};
-  }
-  if (options.renew && ttl < shortest_renewed) {
-    throw error{errc::misuse, "the ttl of " + shown(ttl) +
-                                  " leaves no time to renew it: make it 30 ms or more, or set "
-                                  "renew to false"};
-  }
-  if (renew_for && *renew_for < ttl) {
-    throw error{errc::misuse, "renew_for is " + shown(*renew_for) +
-                                  ", but a grant lasts its ttl of " + shown(ttl) +
-                                  " in any case: raise renew_for or lower the ttl"};
-  }
-  if (renew_for && *renew_for > longest_renewed) {
-    throw error{errc::misuse, "renew_for is above 365 days: leave it out, and renewal has no end"};
-  }
-}
-
-void check_delay(std::chrono::milliseconds ttl, std::chrono::milliseconds lock_delay) {
-  if (lock_delay < std::chrono::milliseconds::zero()) {
-    throw error{errc::misuse, "the lock_delay is negative"};
-  }
-  if (ttl <= longest_ttl && in_microseconds(ttl) + in_microseconds(lock_delay) > longest_ttl) {
-    throw error{errc::misuse,
-                "the ttl and the lock_delay are above 24 hours together: lower one of them"};
-  }
-}
 
 lock_options checked(lock_options options) {
   if (options.margin < std::chrono::milliseconds::zero()) {
@@ -73,8 +36,9 @@ lock_options checked(lock_options options) {
   }
   check(options.batching);
   if (options.holder.empty()) options.holder = detail::holder_label();
-  check_times(options.ttl, options.renew_for, options);
-  check_delay(options.ttl, options.lock_delay);
+  detail::check_times(options.ttl, options.renew_for, options);
+  detail::check_progress(options.progress_within);
+  detail::check_delay(options.ttl, options.lock_delay);
   const std::string room_for_thread(options.thread_in_holder ? 1 + detail::longest_thread_label : 0,
                                     ':');
   check(acquire_request{.key = {.type = "any", .source_id = "any"},
@@ -105,12 +69,14 @@ detail::lease_request to_wanted(lock_key key, const acquire_options& options, bo
                   .unless_done = unless_done,
                   .correlation_id = options.correlation_id.value_or("")},
       .renew_for = options.renew_for ? options.renew_for : usual.renew_for,
+      .progress_within = options.progress_within ? options.progress_within : usual.progress_within,
       .lock_delay = lock_delay,
       .hold_at_least = options.hold_at_least,
       .durable_release = usual.durable_release,
   };
-  check_times(ttl, wanted.renew_for, usual);
-  check_delay(ttl, lock_delay);
+  detail::check_times(ttl, wanted.renew_for, usual);
+  detail::check_progress(wanted.progress_within);
+  detail::check_delay(ttl, lock_delay);
   check(wanted.request);
   detail::check_hold(in_microseconds(options.hold_at_least));
   if (options.note) check(note_request{wanted.request.key, {}, {}, *options.note});
@@ -190,6 +156,27 @@ outcome<lease> lock_table::conclude(const std::shared_ptr<detail::lease_keeper>&
 
 outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options) {
   return try_acquire(key, options, false);
+}
+
+outcome<lease> lock_table::take_over(std::string_view passed_on, const acquire_options& options) {
+  const auto passed = detail::to_passed_lease(passed_on);
+  if (!scope_.empty() && !passed.key.type.starts_with(scope_ + '/')) {
+    throw error{errc::misuse,
+                "the lease that was passed on is not of the scope that this table is "
+                "bound to: take it over through a table of its scope, or of none"};
+  }
+  if (options.expected)
+    throw error{errc::misuse, "a lease that was passed on has one version only"};
+  if (detail::is_patient(options.wait)) {
+    throw error{errc::misuse,
+                "a lease that was passed on is there at once or never: leave out the wait"};
+  }
+  auto requested = to_wanted(passed.key, options, false, keeper_->options());
+  keeper_->home().require();
+  const auto here = keeper_->begin_operation();
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = passed.key};
+  return conclude(keeper_, detail::takeover{*keeper_, std::move(requested)}.run(passed),
+                  options.note);
 }
 
 void lock_table::write_first_note(lease& granted, const std::optional<std::string>& note) {
@@ -290,9 +277,13 @@ std::optional<detail::obstacle> lock_table::try_one_of(const std::vector<lock_ke
   return std::nullopt;
 }
 
-std::optional<row_state> lock_table::look(const lock_key& key) {
-  auto seen = try_look(key);
-  if (seen.acquired()) return *std::move(seen);
+std::optional<row_state> lock_table::look(const lock_key& key) { return look_all({key}).front(); }
+
+std::vector<std::optional<row_state>> lock_table::look_all(const std::vector<lock_key>& keys) {
+  const auto stored = in_scope(keys);
+  keeper_->home().require();
+  const auto here = keeper_->begin_operation();
+  if (here) return keeper_->target().read(stored);
   throw error{errc::unavailable, "the lock_table is being destroyed: ask another one"};
 }
 

@@ -122,7 +122,7 @@ void prometheus_observer::released(const released_event& event) {
   auto& series = metrics_->leases(event.key);
   // One that is deferred may be followed by another event of the same release.
   if (event.result == release_result::deferred) return series.deferred.Increment();
-  series.released.Increment();
+  (event.result == release_result::passed_on ? series.passed_on : series.released).Increment();
   series.holds.Observe(detail::to_seconds(event.held_for));
   if (event.failed) series.failed_callbacks.Increment();
 }

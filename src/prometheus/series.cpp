@@ -94,6 +94,8 @@ const char* label_of(loss_reason shown) {
       return "taken_away";
     case loss_reason::closed:
       return "closed";
+    case loss_reason::no_progress:
+      return "no_progress";
   }
   return "unknown";
 }
@@ -106,6 +108,8 @@ const char* label_of(release_result shown) {
       return "lost";
     case release_result::deferred:
       return "deferred";
+    case release_result::passed_on:
+      return "passed_on";
   }
   return "unknown";
 }
@@ -171,6 +175,8 @@ lease_series::lease_series(metric_families& families, const std::string& type)
           families.releases.Add({{"type", type}, {"result", label_of(release_result::released)}})},
       deferred{
           families.releases.Add({{"type", type}, {"result", label_of(release_result::deferred)}})},
+      passed_on{
+          families.releases.Add({{"type", type}, {"result", label_of(release_result::passed_on)}})},
       failed_callbacks{families.failed_callbacks.Add({{"type", type}})},
       faults{families.faults, {{"type", type}}, "operation"} {}
 

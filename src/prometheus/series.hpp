@@ -86,9 +86,10 @@ class lease_series {
   ::prometheus::Counter& renewals;
   ::prometheus::Counter& late_renewals;
   ::prometheus::Counter& takeovers;
-  counters_by<loss_reason, 3> losses;
+  counters_by<loss_reason, 4> losses;
   ::prometheus::Counter& released;
   ::prometheus::Counter& deferred;
+  ::prometheus::Counter& passed_on;
   ::prometheus::Counter& failed_callbacks;
   counters_by<fault_operation, 5> faults;
 };

@@ -12,7 +12,8 @@ namespace rowlock {
 
 read_write_lock::read_write_lock(lock_table& locks, lock_key name, std::size_t readers)
     : locks_{locks},
-      rows_{std::make_unique<detail::numbered_rows>(std::move(name), readers, "readers")} {
+      rows_{std::make_unique<detail::numbered_rows>(std::move(name), readers, "readers",
+                                                    detail::numbering::fixed)} {
   if (readers >= largest_set) {
     throw error{errc::misuse, "a writer takes the rows of all readers and the gate: at most 999"};
   }

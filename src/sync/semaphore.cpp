@@ -16,7 +16,8 @@ constexpr const char* what = "permits";
 
 semaphore::semaphore(lock_table& locks, lock_key name, std::size_t permits)
     : locks_{locks},
-      rows_{std::make_unique<detail::numbered_rows>(std::move(name), permits, what)} {}
+      rows_{std::make_unique<detail::numbered_rows>(std::move(name), permits, what,
+                                                    detail::numbering::changeable)} {}
 
 semaphore::~semaphore() = default;
 
@@ -35,9 +36,26 @@ outcome<lease> semaphore::try_acquire(const acquire_options& options) {
   return held;
 }
 
+std::vector<row_state> semaphore::held_among(const std::vector<lock_key>& rows) const {
+  std::vector<row_state> held;
+  for (auto& row : locks_.look_all(rows)) {
+    if (row && row->is_live()) held.push_back(*std::move(row));
+  }
+  return held;
+}
+
+std::size_t semaphore::available() {
+  rows_->read_number(locks_);
+  const auto slots = rows_->slots();
+  return slots.size() - held_among(slots).size();
+}
+
+std::vector<row_state> semaphore::held() const { return held_among(rows_->every_slot()); }
+
 outcome<void> semaphore::set_permits(lock_table& locks, const lock_key& name, std::size_t permits,
                                      const wait_policy& wait) {
-  return detail::numbered_rows{name, permits, what}.impose(locks, wait);
+  detail::numbered_rows rows{name, permits, what, detail::numbering::changeable};
+  return rows.impose(locks, wait);
 }
 
 }  // namespace rowlock

@@ -59,6 +59,22 @@ class DocumentedLease : public LockedCliTest {
   [[nodiscard]] std::int64_t release(version token) const {
     return answer(statement("release"), of_lease(token)).changed;
   }
+  /// `passed` is the text of the lease.
+  [[nodiscard]] bool take_over(const std::string& passed, const std::string& owner) const {
+    const auto end = passed.rfind('.');
+    const auto begin = passed.rfind('.', end - 1) + 1;
+    const documented_value token{"token", std::int64_t{std::stoll(passed.substr(begin))}};
+    const documented_value former{"passed", passed.substr(end + 1)};
+    const documented_value of_owner{"owner", owner};
+    const documented_value holder{"holder", std::string{"by hand"}};
+    const documented_value ttl{"ttl_ms", minute_ms};
+    const auto key = of_key();
+    const auto given = answer(
+        statement("take over"),
+        is_mysql() ? documented_values{of_owner, holder, ttl, ttl, key[0], key[1], token, former}
+                   : documented_values{of_owner, holder, ttl, key[0], key[1], token, former});
+    return given.changed == 1 || !given.rows.empty();
+  }
   [[nodiscard]] std::int64_t fence(version token) const {
     const auto given = answer(statement("fence"), of_lease(token));
     return given.rows.empty() ? given.changed : std::stoll(given.rows[0][0].value());
@@ -181,6 +197,26 @@ TEST_P(DocumentedLease, ThatWasTakenOverChangesNothing) {
   EXPECT_EQ(number("select version from shared_lock"), before);
   EXPECT_LE(left_ms(), hour_ms);
   EXPECT_EQ(held->release(), release_result::released);
+}
+
+TEST_P(DocumentedLease, TakesOverOneThatTheLibraryPassedOn) {
+  auto held = try_acquire_by_the_library();
+  ASSERT_TRUE(held.acquired());
+  const auto passed = held->pass_on();
+  EXPECT_FALSE(take_over(passed + "0", std::string(32, 'c'))) << "another owner";
+  ASSERT_TRUE(take_over(passed, std::string(32, 'c')));
+  EXPECT_EQ(read().at(1), std::string(32, 'c'));
+  const version token{std::stoll(read().at(0).value())};
+  EXPECT_GT(token, held->token());
+  EXPECT_FALSE(take_over(passed, std::string(32, 'd')));
+  EXPECT_EQ(fence(token), 1);
+  EXPECT_EQ(release(token), 1);
+}
+
+TEST_P(DocumentedLease, DoesNotTakeOverOneThatRanOut) {
+  const auto passed = try_acquire_by_the_library()->pass_on();
+  run_out();
+  EXPECT_FALSE(take_over(passed, std::string(32, 'c')));
 }
 
 TEST_P(DocumentedLease, HasAnOwnerWhateverTheVersion) {

@@ -113,9 +113,9 @@ TEST(DeadlineThatHasCome, IsNotMovedByARenewalEvenBeforeTheWatcherComes) {
   ASSERT_TRUE(book.add(held, time->now()));
   const auto deadline = held->valid_until.load();
   time->advance(29s);
-  ASSERT_FALSE(book.renewed(*held, time->now()));
+  ASSERT_FALSE(book.renewed(*held, time->now(), 30s));
   EXPECT_EQ(held->valid_until.load(), deadline);
-  EXPECT_EQ(book.wait_for_overdue().size(), 1U);
+  EXPECT_EQ(book.wait_for_overdue().lost.size(), 1U);
 }
 
 // As after a pause of the whole process, when the thread of the renewals runs first.

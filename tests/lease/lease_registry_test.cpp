@@ -80,7 +80,7 @@ TEST(LeaseRegistry, ALeaseThatIsOverdueHasEndedAndCannotEndAgain) {
   const auto lease = std::make_shared<lease_state>(wanted, version{1}, time->now());
   ASSERT_TRUE(book.add(lease, time->now()));
   time->advance(30s);
-  EXPECT_EQ(book.wait_for_overdue(), lease_states{lease});
+  EXPECT_EQ(book.wait_for_overdue().lost, lease_states{lease});
   EXPECT_EQ(lease->phase, lease_phase::lost);
   EXPECT_FALSE(book.end(*lease, lease_phase::released));
 }

@@ -155,7 +155,7 @@ TEST_F(PostgresSnapshot, OfAPurgeKeepsTheNumberOfPermitsOfWhichOneIsTakenMeanwhi
          });
   EXPECT_TRUE(permit->acquired());
   ASSERT_TRUE(locks.look(record));
-  EXPECT_EQ(locks.look(record)->note, "3 permits");
+  EXPECT_EQ(locks.look(record)->note, "3 permits, set");
 }
 
 /// A trigger that keeps one row from being changed, and raises no error.

@@ -92,14 +92,79 @@ TEST_F(Semaphore, OfAnotherNumberIsMisuse) {
             errc::misuse);
 }
 
-TEST_F(Semaphore, CanBeGivenAnotherNumber) {
-  semaphore old{locks_, name_, 3};
-  const auto held = old.try_acquire();
-  EXPECT_TRUE(semaphore::set_permits(locks_, name_, 4).acquired());
-  semaphore other{others_, name_, 4};
-  EXPECT_TRUE(other.try_acquire().acquired());
-  time_->advance(10min);
-  EXPECT_EQ(fault_of([&] { std::ignore = old.try_acquire(); }), errc::misuse);
+TEST_F(Semaphore, GoesByANumberThatWasSetWithinTenSeconds) {
+  semaphore old{locks_, name_, 1};
+  const auto first = old.try_acquire();
+  ASSERT_TRUE(semaphore::set_permits(locks_, name_, 3).acquired());
+  EXPECT_FALSE(old.try_acquire().acquired());
+  time_->advance(10s);
+  const auto second = old.try_acquire();
+  EXPECT_TRUE(second.acquired());
+  semaphore other{others_, name_, 7};
+  const auto third = other.try_acquire();
+  EXPECT_TRUE(third.acquired());
+  EXPECT_FALSE(other.try_acquire().acquired());
+  EXPECT_FALSE(old.try_acquire().acquired());
+}
+
+TEST_F(Semaphore, WhoseNumberWasLoweredLeavesItsHoldersTheirPermits) {
+  semaphore used{locks_, name_, 3};
+  std::vector<lease> held;
+  for (int i = 0; i < 3; ++i) held.push_back(*used.try_acquire());
+  ASSERT_TRUE(semaphore::set_permits(others_, name_, 1).acquired());
+  time_->advance(10s);
+  EXPECT_FALSE(used.try_acquire().acquired());
+  for (const auto& each : held) EXPECT_TRUE(each.is_valid());
+  EXPECT_EQ(used.available(), 0U);
+  EXPECT_EQ(used.held().size(), 3U);
+  held.clear();
+  const auto first = used.try_acquire();
+  EXPECT_TRUE(first.acquired());
+  EXPECT_FALSE(used.try_acquire().acquired());
+  EXPECT_EQ(first->key().type, "printer#1");
+}
+
+TEST_F(Semaphore, SaysHowManyArePermittedAndWhoHasThem) {
+  semaphore used{locks_, name_, 3};
+  EXPECT_EQ(used.available(), 3U);
+  EXPECT_TRUE(used.held().empty());
+  const auto held = used.try_acquire({.holder = "web1"});
+  EXPECT_EQ(used.available(), 2U);
+  ASSERT_EQ(used.held().size(), 1U);
+  EXPECT_EQ(used.held().front().holder, "web1");
+  EXPECT_EQ(used.held().front().key, held->key());
+  ASSERT_TRUE(semaphore::set_permits(locks_, name_, 10).acquired());
+  EXPECT_EQ(used.available(), 9U);
+}
+
+TEST_F(Semaphore, WithinAScopeSaysWhoHasIt) {
+  lock_table site{locks_.within("eu")};
+  semaphore used{site, name_, 2};
+  const auto held = used.try_acquire();
+  EXPECT_EQ(used.available(), 1U);
+  EXPECT_EQ((semaphore{locks_, name_, 2}.held().size()), 0U);
+}
+
+TEST_F(Semaphore, WithAMinimumHoldLimitsARate) {
+  semaphore calls{locks_, name_, 2};
+  const auto call = [&] { return calls.with_permit([] {}, {.hold_at_least = 1min}).acquired(); };
+  EXPECT_TRUE(call());
+  time_->advance(30s);
+  EXPECT_TRUE(call());
+  EXPECT_FALSE(call());
+  time_->advance(30s);
+  EXPECT_TRUE(call());
+  EXPECT_FALSE(call());
+}
+
+TEST_F(Semaphore, ReadsItsNumberOnceInTenSeconds) {
+  semaphore used{locks_, name_, 3};
+  EXPECT_TRUE(used.try_acquire().acquired());
+  const auto reads = rows_.batches("read").size();
+  time_->advance(10s);
+  EXPECT_TRUE(used.try_acquire().acquired());
+  EXPECT_TRUE(used.try_acquire().acquired());
+  EXPECT_EQ(rows_.batches("read").size(), reads + 1);
 }
 
 TEST_F(Semaphore, IsNotGivenAnotherNumberWhileSomebodyWritesOne) {
