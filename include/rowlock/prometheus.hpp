@@ -61,7 +61,7 @@ namespace rowlock {
 /// (`semaphore`). For a row of the application it is the table's name; for `retry`, which knows no
 /// key, it is empty. A byte outside `A-Z a-z 0-9 _ . : -` becomes `_`, and a type is cut after 128
 /// bytes. The first 100 types of an observer keep their names. All others are `other`, as is a type
-/// of that name. So an observer makes at most 15,000 series; a type with leases only makes 56. All
+/// of that name. So an observer makes at most 15,500 series; a type with leases only makes 58. All
 /// series of a type and mode begin at 0 with their first event, so that `increase()` sees the first
 /// loss. Counters begin anew with the process.
 ///

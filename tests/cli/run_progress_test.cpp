@@ -23,14 +23,14 @@ TEST_P(CliProgressTest, ASilentCommandLosesItsKeyAndIsEnded) {
 }
 
 TEST_P(CliProgressTest, SoDoesOneThatOnlyWritesWhereAFileCounts) {
-  const auto lost = run(script_under_lock("yes | head -c 1000; exec sleep 600",
+  const auto lost = run(script_under_lock("head -c 1000 /dev/zero; exec sleep 600",
                                           at_once + words{"--progress-file", "/nonexistent"}));
   EXPECT_EQ(lost.code, 76);
   EXPECT_EQ(lost.output.size(), 1000U);
 }
 
 TEST_P(CliProgressTest, OutputAndExitCodeAreTheCommands) {
-  const auto done = run(script_under_lock("yes | head -c 1000000; echo problem >&2; exit 3",
+  const auto done = run(script_under_lock("head -c 1000000 /dev/zero; echo problem >&2; exit 3",
                                           {"--progress-within", "1h"}));
   EXPECT_EQ(done.code, 3);
   EXPECT_EQ(done.output.size(), 1'000'000U);

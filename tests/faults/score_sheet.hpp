@@ -33,6 +33,8 @@ struct score {
   std::atomic<std::uint64_t> late_commits;
   /// The fence refused a holder that had not checked whether it was late.
   std::atomic<std::uint64_t> surprised;
+  std::atomic<std::uint64_t> extended;   ///< Leases, by hand.
+  std::atomic<std::uint64_t> passed_on;  ///< Leases that were taken over.
   std::atomic<std::uint64_t> unknown_outcomes;
   std::atomic<std::uint64_t> faults;
 };

@@ -82,6 +82,7 @@ void worker::work_under_lease(lock_table& locks, int key) {
   lease held = *std::move(granted);
   ++sheet_.score().leases;
   const in_phase here{now(), phase::holding};
+  if (!treat_by_hand(locks, held)) return;
   belief_in_lease belief{sheet_, key, held};
 
   const auto begun = begin_entry(connection().outside(), key, held.token());
@@ -108,6 +109,19 @@ void worker::work_under_lease(lock_table& locks, int key) {
     throw;
   }
   if (!options.release && draw(2) == 0) held.release();
+}
+
+bool worker::treat_by_hand(lock_table& locks, lease& held) {
+  if (draw(8) == 0 && held.extend(2 * ttl) == extend_result::extended) ++sheet_.score().extended;
+  if (draw(8) != 0) return true;
+  auto taken = locks.take_over(held.pass_on());
+  if (!taken.acquired()) {
+    ++sheet_.score().refusals;  // it ran out meanwhile
+    return false;
+  }
+  held = *std::move(taken);
+  ++sheet_.score().passed_on;
+  return true;
 }
 
 void worker::work_under_row_lock(int key) {

@@ -71,6 +71,8 @@ class worker {
   template <class Turn>
   void take_turns(const Turn& turn);
   void work_under_lease(lock_table& locks, int key);
+  /// Extends some leases, and passes some on. False if the lease is gone.
+  bool treat_by_hand(lock_table& locks, lease& held);
   void work_under_row_lock(int key);
   void be_late(lock_table& locks, int key);
 
