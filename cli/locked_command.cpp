@@ -271,10 +271,10 @@ command_end locked_command::run(const lease& held, signal_queue& signals) const 
                         "ROWLOCK_TOKEN=" + std::to_string(held.token().number)});
   std::optional<progress_watch> watch;
   if (locking_.progress_within) {
-    static_cast<void>(held.progress());  // the time counts from the command's begin
+    held.progress();  // the time counts from the command's begin
     watch.emplace(
-        progress_options{*locking_.progress_within, progress_file_},
-        [&held] { static_cast<void>(held.progress()); }, started);
+        progress_options{*locking_.progress_within, progress_file_}, [&held] { held.progress(); },
+        started);
   }
   return supervise(held, started, signals, grace_);
 }

@@ -101,7 +101,7 @@ void pass_to_ours(std::string_view message) {
 }
 
 /// Differs after each change that the file system notes.
-std::string state_of(const std::string& path) {
+std::string file_state(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0) return {};
   return fmt::format("{} {} {} {}", found.st_ino, found.st_size, found.st_mtim.tv_sec,
@@ -171,7 +171,7 @@ progress_watch::progress_watch(progress_options options, std::function<void()> g
                                command& watched)
     : options_{std::move(options)}, got_on_{std::move(got_on)}, socket_{make_socket()} {
   if (options_.file) {
-    seen_ = state_of(*options_.file);
+    seen_ = file_state(*options_.file);
   } else {
     output_.emplace(STDOUT_FILENO, got_on_);
     errors_.emplace(STDERR_FILENO, got_on_);
@@ -218,7 +218,7 @@ void progress_watch::receive() const {
 
 void progress_watch::look_at_file() {
   if (!options_.file) return;
-  auto now = state_of(*options_.file);
+  auto now = file_state(*options_.file);
   if (now != seen_ && !now.empty()) got_on_();
   seen_ = std::move(now);
 }

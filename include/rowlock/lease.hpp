@@ -153,9 +153,9 @@ class ROWLOCK_EXPORT lease {
   /// Throws `error`.
   [[nodiscard]] note_result write_note(const std::string& note) const;
 
-  /// The work gets on: see `lock_options::progress_within`. Without that option, no effect. False
-  /// if the lease is not valid: then the work should stop.
-  bool progress() const noexcept;
+  /// The work gets on: see `lock_options::progress_within`. No effect without that option, or once
+  /// the lease is over.
+  void progress() const noexcept;
 
   /// Renews the lease now, with `ttl` from now on if that is above its present one: for a phase in
   /// which the database may be away, or where the `lock_table` does not renew. After it

@@ -90,10 +90,8 @@ note_result lease::write_note(const std::string& note) const {
   return keeper_->write_note(*kept_, note);
 }
 
-bool lease::progress() const noexcept {
-  const auto now = keeper_->now();
-  if (kept_->progress_within) kept_->progress_at = now;
-  return is_valid();
+void lease::progress() const noexcept {
+  if (kept_->progress_within) kept_->progress_at = keeper_->now();
 }
 
 extend_result lease::extend(std::chrono::milliseconds ttl) const {

@@ -15,7 +15,7 @@ namespace rowlock::detail {
 namespace {
 
 constexpr std::string_view first_part = "rl1";
-constexpr std::size_t parts = 5;
+constexpr std::size_t number_of_parts = 5;
 constexpr std::size_t owner_length = 32;
 
 [[noreturn]] void refuse() {
@@ -25,8 +25,8 @@ constexpr std::size_t owner_length = 32;
       "to its last digit"};
 }
 
-std::array<std::string_view, parts> split(std::string_view text) {
-  std::array<std::string_view, parts> found;
+std::array<std::string_view, number_of_parts> split(std::string_view text) {
+  std::array<std::string_view, number_of_parts> found;
   for (auto& part : found) {
     const auto end = std::min(text.find('.'), text.size());
     part = text.substr(0, end);

@@ -124,7 +124,7 @@ std::vector<change_answer> renewer::send(const lease_states& due, boot_clock::ti
   lease_states maybe_unset;
   lost.reserve(due.size());  // no allocation may fail after the renewal
   maybe_unset.reserve(due.size());
-  const auto answers = target_.renew(requests);
+  auto answers = target_.renew(requests);
   for (std::size_t i = 0; i < due.size(); ++i) {
     switch (answers[i]) {
       case change_answer::done:
