@@ -72,6 +72,23 @@ TEST(LeaseRegistry, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
       << "two each time it goes to sleep: at first, and for the first lease";
 }
 
+TEST(LeaseRegistry, WithoutRenewalALeaseIsDueForNoneAlsoAfterAnExtension) {
+  const auto time = std::make_shared<manual_time>();
+  lease_registry book{time, 0ms, false};
+  const lease_request wanted{
+      .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
+  const auto lease = std::make_shared<lease_state>(wanted, version{1}, time->now());
+  ASSERT_TRUE(book.add(lease, time->now()));
+  ASSERT_TRUE(book.begin_renewal(*lease));
+  ASSERT_TRUE(book.renewed(*lease, time->now(), 60s));
+  time->advance(59s);
+  EXPECT_TRUE(book.wait_for_due(time->now()).empty());
+  ASSERT_TRUE(book.begin_renewal(*lease));
+  book.renew_soon_again(*lease);
+  EXPECT_TRUE(book.wait_for_due(time->now()).empty());
+  EXPECT_EQ(lease->phase, lease_phase::held);
+}
+
 TEST(LeaseRegistry, ALeaseThatIsOverdueHasEndedAndCannotEndAgain) {
   const auto time = std::make_shared<manual_time>();
   lease_registry book{time, 0ms, true};

@@ -50,6 +50,11 @@ TEST_F(Progress, BeforeTheDeadlineSavesALeaseThatWasStuck) {
   time_->advance(10s);
   await_renewal_of(held);
   time_->advance(20s);
+  lease other = acquire("other", 3s);  // shows that the renewer has found the first one stuck
+  time_->advance(1s);
+  await_that([&] { return other.remaining() == 2s; });
+  other.release();
+  EXPECT_EQ(held.remaining(), 8s);
   held.progress();
   await_that([&] { return held.remaining() > 20s; }, [&] { time_->advance(20ms); });
   time_->advance(29s);
