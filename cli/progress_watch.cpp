@@ -179,8 +179,12 @@ progress_watch::progress_watch(progress_options options, std::function<void()> g
     watched.errors = errors_->input();
   }
   const auto usec = std::chrono::microseconds{options_.within}.count();
-  watched.environment.push_back("NOTIFY_SOCKET=" + name_of(socket_));
-  watched.environment.push_back("WATCHDOG_USEC=" + std::to_string(usec));
+  auto& variables = watched.environment;
+  std::erase_if(variables, [](const std::string& each) {
+    return each.starts_with("NOTIFY_SOCKET=") || each.starts_with("WATCHDOG_");
+  });
+  variables.push_back("NOTIFY_SOCKET=" + name_of(socket_));
+  variables.push_back("WATCHDOG_USEC=" + std::to_string(usec));
   thread_ = std::thread{[this] { run(); }};
 }
 

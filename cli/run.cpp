@@ -49,7 +49,14 @@ void pass_on(const lease& held, std::chrono::milliseconds ttl, private_file& to)
     static_cast<void>(held.extend(ttl));
   } catch (const error&) {  // was printed; less time is left
   }
-  to.write(held.pass_on());
+  const auto text = held.pass_on();
+  try {
+    to.write(text);
+  } catch (const command_error& failure) {
+    throw command_error{failure.exit_code(), std::string{failure.what()} + "; " +
+                                                 in_words(held.key()) +
+                                                 " frees itself when the ttl is over"};
+  }
 }
 
 /// How the command gets its lease, and what becomes of it.

@@ -143,10 +143,28 @@ release_result lease::release_as_done(std::chrono::milliseconds keep_for) noexce
   return keeper_->releaser().release(*kept_, {.done_for = keep_for});
 }
 
+namespace {
+
+int badness_of(release_result result) {
+  switch (result) {
+    case release_result::released:
+      return 0;
+    case release_result::passed_on:
+      return 1;
+    case release_result::deferred:
+      return 2;
+    case release_result::lost:
+      break;
+  }
+  return 3;
+}
+
+}  // namespace
+
 release_result lease::release_all(std::span<lease> ended, const detail::work_result& how) noexcept {
   auto worst = release_result::released;
   const auto add = [&worst](release_result result) {
-    if (worst == release_result::released || result == release_result::lost) worst = result;
+    if (badness_of(result) > badness_of(worst)) worst = result;
   };
   try {
     std::vector<detail::lease_state*> kept;

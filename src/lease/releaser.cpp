@@ -54,7 +54,7 @@ void releaser::release_later(lease_state& ended, const work_result& how,
 
 bool releaser::end(lease_state& ended, boot_clock::time_point began,
                    release_result& result) noexcept {
-  result = release_result::lost;
+  result = ended.phase == lease_phase::passed_on ? release_result::passed_on : release_result::lost;
   if (ended.is_unset.exchange(false)) {
     result = release_result::released;
     return false;

@@ -91,7 +91,10 @@ TEST_F(ProgressWatch, SeesChangesOfAFileAndThenNoOutput) {
 }
 
 TEST_F(ProgressWatch, SeesWhatSystemdsWatchdogSees) {
+  watched_.environment = {"NOTIFY_SOCKET=/run/systemd/notify", "WATCHDOG_PID=1", "HOME=/root"};
   watch();
+  EXPECT_EQ(watched_.environment.size(), 3U) << "what systemd gave this process";
+  EXPECT_EQ(variable("WATCHDOG_PID"), "");
   EXPECT_EQ(variable("WATCHDOG_USEC"), "3600000000");
   notify("STATUS=working");
   notify("WATCHDOG=1");

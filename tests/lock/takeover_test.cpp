@@ -81,6 +81,15 @@ TEST_F(Takeover, OfALeaseThatAnotherHolderHasNamesThatHolder) {
   EXPECT_EQ(late.refusal().holder, "theirs");
 }
 
+TEST_F(Takeover, OfOneOfSeveralLeavesTheOthersToTheirSet) {
+  auto both = locks_->try_acquire_all({{"job", "a"}, {"job", "b"}});
+  ASSERT_TRUE(both.acquired());
+  const auto text = both->find({"job", "a"})->pass_on();
+  EXPECT_EQ(both->release(), release_result::passed_on);
+  EXPECT_TRUE(is_free("b"));
+  EXPECT_TRUE(theirs_.take_over(text).acquired());
+}
+
 TEST_F(Takeover, PassingOnTwiceOrALeaseThatIsOverThrows) {
   const lease held = acquire("a");
   const auto text = held.pass_on();
