@@ -10,6 +10,7 @@ namespace rowlock::tests {
 
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 
 const words at_once{"--progress-within", "1ms", "--ttl", "1s"};
@@ -48,7 +49,8 @@ TEST_P(CliProgressTest, ALeaderThatIsSilentSaysWhyItLost) {
       "lead", words{"--type", "service", "--source", "1"} + at_once + words{"--", "sleep", "600"})};
   errors_with("service/1 was lost: the command showed no progress", leading);
   leading.send_signal(SIGTERM);
-  EXPECT_EQ(result_of(leading).code, 128 + SIGTERM);
+  // The signal may come before the lost term has ended, or in a later one.
+  EXPECT_THAT(result_of(leading).code, AnyOf(76, 128 + SIGTERM));
 }
 
 TEST_P(CliProgressTest, BadInputIsWrongUsage) {
