@@ -140,6 +140,7 @@ Events:
                      `rowlock list --state run-out` shows those before
   closed             the key is granted to no owner for a time
   done               the work is remembered
+  asked              the holder was asked to yield; HOLDER asked. Written when the hold ends, of the last one
   locked, committed  a transaction had the key; HOLDER is its session, where the database knows it
 
 A TIME is 30m or 7d, so long ago by the database's clock, or 2026-01-31T12:00:00Z, which is UTC.

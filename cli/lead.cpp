@@ -88,7 +88,8 @@ class leadership {
       stop_.request_stop();
       return;
     }
-    const bool has_failed = end.exit_code != exit_code::success && !term.lost().stop_requested();
+    const bool has_failed =
+        end.exit_code != exit_code::success && !end.was_asked && !term.lost().stop_requested();
     try {
       listen();
     } catch (const error&) {  // the exit code of a failed command matters more
@@ -148,6 +149,9 @@ command, and releases the key when it has ended, so that the next place leads at
 command gets SIGTERM, and SIGKILL after the grace time. Then, and after a command that ended with 0, it waits
 for the key again. A command that fails ends it: the supervisor of this process decides what follows.
 
+When the key is asked for (rowlock release --ask), the command gets SIGTERM, once, and its end is the end of
+the term; two seconds later this place waits for the key again, so that another leads if one waits.
+
 SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its end is the end. SIGHUP is
 passed on only; without a command it ends the wait. A database that does not answer delays that end by two
 seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
@@ -182,6 +186,7 @@ void add_lead(CLI::App& app, const std::vector<std::string>& command, action& ch
   const auto options = std::make_shared<locked_command_options>();
   CLI::App* lead = app.add_subcommand("lead", "Run a command in one place of many, while it leads");
   options->add_to(*lead);
+  options->on_ask = "TERM";
   lead->footer(help_of_leading);
   lead->callback([options, &command, &chosen] {
     chosen = [options, &command] { return lead_now(*options, command); };

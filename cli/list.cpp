@@ -100,6 +100,7 @@ void add_list(CLI::App& app, action& chosen) {
   LEFT          what is left of the lease: "run out" is shown until the key is taken again; "closed" is a key
                 that has no holder and cannot be taken yet: a minimum hold, or the time after a loss
   [waited for]  a process waits for the key (PostgreSQL only)
+  [asked for]   its holder was asked to yield: show says by whom and why
 
 On a terminal, long texts are shortened to its width, and a holder without a sign is yellow, a lease that
 has run out red, a key that is waited for bold. Characters that could confuse a terminal are escaped.

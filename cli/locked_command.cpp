@@ -10,12 +10,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <stop_token>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
@@ -155,8 +158,29 @@ class eviction {
   boot_clock::time_point kill_at_;
 };
 
+std::optional<int> parse_on_ask(const std::optional<std::string>& name) {
+  constexpr std::array<std::pair<std::string_view, int>, 6> signals{{{"TERM", SIGTERM},
+                                                                     {"INT", SIGINT},
+                                                                     {"HUP", SIGHUP},
+                                                                     {"QUIT", SIGQUIT},
+                                                                     {"USR1", SIGUSR1},
+                                                                     {"USR2", SIGUSR2}}};
+  if (!name) return std::nullopt;
+  for (const auto& [known, number] : signals) {
+    if (*name == known || *name == "SIG" + std::string{known}) return number;
+  }
+  throw misuse("--on-ask is not a signal that it sends: write TERM, INT, HUP, QUIT, USR1 or USR2");
+}
+
 bool requests_end(const signalfd_siginfo& came) {
   return came.ssi_signo != SIGCHLD && came.ssi_signo != SIGHUP;
+}
+
+/// `web2:4711 asks for invoice/42: deploy; sent the command SIGTERM`
+std::string request_in_words(const lease& held, int sent) {
+  const auto asked = held.asked().value_or(ask_mark{});
+  return asked.by + " asks for " + in_words(held.key()) + ": " + asked.reason +
+         "; sent the command SIG" + sigabbrev_np(sent);
 }
 
 /// True if one of them requests the end. The command stops and continues with this process: a
@@ -211,8 +235,9 @@ std::string no_answer(const locked_command_options& options) {
 }
 
 command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
-                      std::chrono::milliseconds grace) {
+                      std::chrono::milliseconds grace, std::optional<int> on_ask) {
   const wakeup lost;  // before the command: the system may refuse it
+  const wakeup asked;
   child_process child{to_run, signals.original_mask()};
   // A signal of the terminal may have come before the process existed, so it did not get it. Later
   // signals reach it too.
@@ -226,14 +251,19 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
   child.begin();
 
   const std::stop_callback on_loss{held.lost(), [&lost] { lost.raise(); }};
+  const std::stop_callback on_request{on_ask ? held.wanted() : std::stop_token{},
+                                      [&asked] { asked.raise(); }};
   eviction evicted{child, grace};
-  std::array<pollfd, 2> events{{{signals.descriptor(), POLLIN, 0}, {lost.descriptor(), POLLIN, 0}}};
+  std::array<pollfd, 3> events{{{signals.descriptor(), POLLIN, 0},
+                                {lost.descriptor(), POLLIN, 0},
+                                {asked.descriptor(), POLLIN, 0}}};
   bool is_end_requested = false;
   bool was_lost = false;
+  bool was_asked = false;
   for (;;) {
     const auto code = child.ended();
     if (code) {
-      if (!child.has_left_others()) return {*code, is_end_requested, was_lost};
+      if (!child.has_left_others()) return {*code, is_end_requested, was_lost, was_asked};
       if (!evicted.has_begun()) {
         evicted.begin("the command has ended, but not all that it has started: sent that");
       }
@@ -252,6 +282,12 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
         evicted.begin("lost " + in_words(held.key()) + " while the command was running: sent it");
       }
     }
+    if (events[2].revents != 0) {
+      events[2].fd = -1;
+      was_asked = true;
+      say(request_in_words(held, *on_ask));
+      child.send(*on_ask);
+    }
     evicted.go_on();
   }
 }
@@ -262,6 +298,7 @@ locked_command::locked_command(const locked_command_options& options,
       locking_{to_locking(options)},
       progress_file_{options.progress_file},
       grace_{parse_duration("--grace", options.grace)},
+      on_ask_{parse_on_ask(options.on_ask)},
       lost_exit_code_{exit_code::parse("--lost-exit-code", options.lost_exit_code)} {}
 
 command_end locked_command::run(const lease& held, signal_queue& signals) const {
@@ -276,7 +313,7 @@ command_end locked_command::run(const lease& held, signal_queue& signals) const 
         progress_options{*locking_.progress_within, progress_file_}, [&held] { held.progress(); },
         started);
   }
-  return supervise(held, started, signals, grace_);
+  return supervise(held, started, signals, grace_, on_ask_);
 }
 
 }  // namespace rowlock::cli

@@ -28,6 +28,8 @@ struct locked_command_options {
   std::string lost_exit_code = std::to_string(exit_code::lost);
   bool process_group = false;
   bool durable_release = false;
+  /// The signal for the command when its holder is asked to yield.
+  std::optional<std::string> on_ask;
 
   void add_to(CLI::App& subcommand);
 };
@@ -54,13 +56,17 @@ struct command_end {
   bool was_end_requested;
   /// The lease was lost before the command had ended, and a message has reported that.
   bool was_notified_of_loss;
+  /// The holder was asked to yield, and the command got the signal for that.
+  bool was_asked = false;
 };
 
 /// Passes signals on to the command. When the lease is lost it prints a message, sends SIGTERM, and
 /// SIGKILL after `grace`. If the command has a process group of its own and leaves processes in it,
-/// they get the same. The call then waits until they are gone. Throws `command_error`.
+/// they get the same. The call then waits until they are gone. When the holder is asked to yield,
+/// the command gets `on_ask`, and may go on. Throws `command_error`.
 command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
-                      std::chrono::milliseconds grace);
+                      std::chrono::milliseconds grace,
+                      std::optional<int> on_ask = std::nullopt);
 
 class locked_command {
  public:
@@ -80,6 +86,7 @@ class locked_command {
   lock_options locking_;
   std::optional<std::string> progress_file_;
   std::chrono::milliseconds grace_;
+  std::optional<int> on_ask_;
   int lost_exit_code_;
 };
 

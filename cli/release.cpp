@@ -1,4 +1,4 @@
-// rowlock release: takes a key away from its holder.
+// rowlock release: asks the holder of a key to yield, or takes the key away.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <optional>
@@ -24,8 +24,31 @@ struct release_options {
   std::string reason;
   std::string by;
   std::optional<std::string> expected;
+  bool asks = false;
+  bool forces = false;
   confirmation confirmed;
 };
+
+int ask_now(const release_options& options) {
+  const std::string name = options.which.in_words();
+  check(ask_request{
+      .key = options.which.key, .version = {}, .by = options.by, .reason = options.reason});
+  const auto rows = open_store(options.where.database(), table_name{options.where.table});
+  const auto result = ask(*rows, options.which.key, options.reason, options.by);
+  if (result == ask_result::asked) {
+    const auto row = show(*rows, options.which.key);
+    const bool is_held = row && row->asked;
+    std::cout << printable("asked for " + name +
+                           (is_held ? ", which is " + possession_in_words(*row) : ""))
+              << '\n';
+    return exit_code::success;
+  }
+  say(result == ask_result::free
+          ? name + " has no holder to ask: it is free"
+          : name +
+                " was not asked for: a transaction has the row, or its holders change; try again");
+  return exit_code::not_done;
+}
 
 version parse_version(const std::string& text) {
   const auto number = whole_number<decltype(version::number)>(text);
@@ -44,6 +67,11 @@ int refused(const std::string& key, const std::optional<row_state>& now) {
 }
 
 int release_now(const release_options& options) {
+  if (options.asks) return ask_now(options);
+  if (!options.forces) {
+    throw misuse(
+        "give --ask, so that the holder is asked to yield the key, or --force, to take it away");
+  }
   const auto& key = options.which.key;
   const std::string name = options.which.in_words();
   std::optional<version> given;
@@ -77,18 +105,26 @@ int release_now(const release_options& options) {
 }  // namespace
 
 void add_release(CLI::App& app, action& chosen) {
-  const auto [release, options] =
-      add_table_command(app, chosen, "release", "Take a key away from its holder", release_now);
+  const auto [release, options] = add_table_command(
+      app, chosen, "release", "Ask for a key, or take it away from its holder", release_now);
   options->which.add_to(*release);
-  release->add_flag("--force")->description("Needed: the holder does not agree to it")->required();
+  CLI::Option* const asks =
+      release->add_flag("--ask", options->asks, "Ask the holder to yield; nothing is taken away");
+  release->add_flag("--force", options->forces, "Take it away: the holder does not agree to it")
+      ->excludes(asks);
   add_value(*release, "--reason TEXT", options->reason, "Why; the row keeps it")->required();
   add_value(*release, "--by LABEL", options->by,
             "Label of the person or program; the row keeps it; host:pid if not given");
   add_value(*release, "--version VERSION", options->expected,
-            "Only if the key is still at this version, as show gave it");
+            "Only if the key is still at this version, as show gave it")
+      ->excludes(asks);
   options->confirmed.add_to(*release);
   release->footer(
-      R"(The holder is notified at its next renewal, or when its lease would have run out, and its fences are
+      R"(With --ask the holder is asked for the key, and decides when it releases it: rowlock lead ends its term,
+rowlock run --on-ask sends its command a signal, a program sees lease::wanted(). It is notified at its next
+renewal, on PostgreSQL at once. Others have to wait for the key with rowlock run --wait, for example.
+
+With --force the holder is notified at its next renewal, or when its lease would have run out, and its fences are
 refused from now on: nothing that it fences commits. What it does outside the database goes on until it is
 notified: if its process still runs and matters, end that first. A row that a transaction has
 (a fence, a row lock) is not taken away.
@@ -96,9 +132,10 @@ notified: if its process still runs and matters, end that first. A row that a tr
 Without --version it is the version that is shown in the question; if the key changes hands before the
 answer, nothing is released.
 
-Exit codes: 66 if the key has no row, 75 if it was not released: the message says why.
+Exit codes: 66 if the key has no row, 75 if it was not released or asked for: the message says why.
 
-Example:
+Examples:
+  rowlock release postgresql://app@db/shop --type service --source cleaner --ask --reason 'deploy'
   rowlock release postgresql://app@db/shop --type invoice --source 42 --force --reason 'web1 is gone')");
 }
 

@@ -169,7 +169,8 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
     why_lost->look_back(held);
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
     timer.clear();
-    const auto [code, was_end_requested, was_notified_of_loss] = to_run.run(held, signals);
+    const auto [code, was_end_requested, was_notified_of_loss, was_asked] =
+        to_run.run(held, signals);
     if (!held.is_valid()) end_without(key, *why_lost, to_run.lost_exit_code());
     if (was_end_requested) timer.set(code);
     try {
@@ -239,6 +240,9 @@ With --progress-within a command that hangs loses its key after that time and a 
 standard output and error counts as progress, or with --progress-file the changes of that file, and
 WATCHDOG=1 where the command speaks to systemd (sd_notify). Its output then goes through a pipe.
 
+With --on-ask the command gets that signal, once, when rowlock release --ask or a waiter asks for the key; a
+message says who asked and why. Nothing else follows: the command decides when it ends.
+
 --pass-to hands the key to another process without a gap: the file, mode 0600, appears when the command has
 succeeded, and a run with --taken-from gets the key from it, with a greater token; once, and within the ttl,
 after which the key is free. Both name the same key. A failed command releases it, and writes nothing.
@@ -279,6 +283,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& command, action& cho
   add_value(*run, "--once-key KEY", options->once_key,
             "Which run this is, such as a date: once for each; it is added to the source")
       ->needs(once);
+  add_value(
+      *run, "--on-ask SIGNAL", options->locked.on_ask,
+      "Send the command this signal when the key is asked for: TERM, INT, HUP, QUIT, USR1, USR2");
   add_value(*run, "--pass-to FILE", options->pass_to,
             "After a success do not release the key, but write what --taken-from needs")
       ->excludes(once);

@@ -49,6 +49,10 @@ std::string last_in_words(const last_use& last) {
   return words + ", " + last.how;
 }
 
+std::string ask_in_words(const ask_mark& asked) {
+  return to_the_second(asked.at) + " UTC, by " + asked.by + ": " + asked.reason;
+}
+
 std::string force_in_words(const row_state& row) {
   if (row.forced_at.empty()) return row.force_reason;
   return to_the_second(row.forced_at) + " UTC, from " + row.forced_from + ": " + row.force_reason;
@@ -63,6 +67,7 @@ void print_text(const std::string& key, const row_state& row) {
   print_line("alive", liveness_of(row));
   if (row.is_live()) print_line("remaining", show_duration(*row.remaining));
   print_line("waiters", row.is_waited_for ? "yes" : "");
+  if (row.asked) print_line("asked", ask_in_words(*row.asked));
   print_line("id", row.correlation_id);
   print_line("version", std::to_string(row.version.number));
   print_line("note", row.note);
@@ -105,6 +110,7 @@ void add_show(CLI::App& app, action& chosen) {
   alive     when its lease was renewed last, and how long a lease is. A holder that lives renews every third
             of that; after half of it without a renewal it is "no sign for"
   waiters   a process waits for the key, or did in the last ten seconds (PostgreSQL only)
+  asked     the holder was asked to yield: when, by whom, why
   id        what the holder calls its work in its own logs (its correlation id)
   failures  commands and callbacks that failed
   expiries  leases that ran out and were taken over
@@ -114,8 +120,8 @@ void add_show(CLI::App& app, action& chosen) {
   forced    the last release by force: when, from whom, why, and by whom
 
 The fields of the JSON object: type, source, state, holder, since, held_ms, ttl_ms, sign_of_life_ms (since the
-last grant or renewal), remaining_ms, clock_fault (more is left than ttl_ms), version, note, correlation_id, waited_for, done (null, or by, at and
-remaining_ms), failures, expiries, force_reason, forced (null, or at, from and reason), last (null, or holder,
+last grant or renewal), remaining_ms, clock_fault (more is left than ttl_ms), version, note, correlation_id, waited_for, asked (null, or at, by
+and reason), done (null, or by, at and remaining_ms), failures, expiries, force_reason, forced (null, or at, from and reason), last (null, or holder,
 from, until, held_ms and how), used_by (null, or text).
 
 Exit code: 66 if the key has no row.

@@ -48,6 +48,11 @@ ordered_json json_of_force(const row_state& row) {
       {"at", timestamp(row.forced_at)}, {"from", row.forced_from}, {"reason", row.force_reason}};
 }
 
+ordered_json json_of_ask(const std::optional<ask_mark>& asked) {
+  if (!asked) return nullptr;
+  return {{"at", timestamp(asked->at)}, {"by", asked->by}, {"reason", asked->reason}};
+}
+
 ordered_json json_of_done(const std::optional<done_mark>& done) {
   if (!done) return nullptr;
   return {{"by", done->by.number},
@@ -161,6 +166,7 @@ ordered_json json_of(const row_state& row) {
           {"note", row.note},
           {"correlation_id", row.correlation_id},
           {"waited_for", row.is_waited_for},
+          {"asked", json_of_ask(row.asked)},
           {"done", json_of_done(row.done)},
           {"failures", row.failure_count},
           {"expiries", row.expiry_count},

@@ -100,7 +100,8 @@ std::vector<std::string> row_table::lines_of(std::span<const row_state> rows) {
         {.texts = {printable(each.key.type), printable(each.key.source_id), printable(each.holder),
                    each.held_for ? show_duration(*each.held_for) : "-", alive.empty() ? "-" : alive,
                    left_of(each),
-                   (each.is_waited_for ? "[waited for] " : "") + printable(each.note)},
+                   std::string{each.is_waited_for ? "[waited for] " : ""} +
+                       (each.asked ? "[asked for] " : "") + printable(each.note)},
          .style = has_colors_ ? style_of(each) : ""});
   }
   return text_table::lines_of(shown);

@@ -1,4 +1,5 @@
-// Operators' calls: show the holder of a key, take the key away, and delete unused rows.
+// Operators' calls: show the holder of a key, ask it to yield, take the key away, and delete unused
+// rows.
 #include "rowlock/operators.hpp"
 
 #include <chrono>
@@ -18,6 +19,11 @@ int main() {
 
   const auto row = rowlock::show(store, nightly);
   std::cout << row->holder << " has it: " << row->note << '\n';
+
+  // Takes nothing away: the holder sees it as held->wanted(), and decides when it releases.
+  rowlock::ask(store, nightly, "deploy", "ann");
+  const auto asked = rowlock::show(store, nightly)->asked;
+  std::cout << asked->by << " asks for it: " << asked->reason << '\n';
 
   // The version that was shown: a holder that acquired the key since then keeps it.
   const auto taken = rowlock::force_release(store, nightly, row->version, "web1 is gone", "ann");

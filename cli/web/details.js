@@ -10,6 +10,7 @@ const eventWords = {
   locked: 'row locked in a transaction',
   closed: 'closed for others after the hold',
   done: 'work remembered as done',
+  asked: 'holder asked to yield',
 };
 
 function howIn(item) {

@@ -29,7 +29,7 @@ function signOfLife(lock, elapsed) {
 
 const isAlarming = ({ life }) => life.level === 'late' || life.level === 'gone';
 
-function notesOf({ waiting, failures, expiries, note, forced }) {
+function notesOf({ waiting, failures, expiries, note, asked, forced }) {
   const badge = (words) => element('span', 'badge quiet', words);
   const reason = forced?.reason ? [': ', foreign(forced.reason)] : [];
   return [
@@ -37,6 +37,14 @@ function notesOf({ waiting, failures, expiries, note, forced }) {
     failures > 0 ? badge(counted(failures, 'failure')) : null,
     expiries > 0 ? badge(counted(expiries, 'expiry', 'expiries')) : null,
     note ? foreign(note, 'quiet two-lines note') : null,
+    asked
+      ? element('span', 'quiet two-lines note', [
+          'asked for by ',
+          foreign(asked.by),
+          ': ',
+          foreign(asked.reason),
+        ])
+      : null,
     forced
       ? element('span', 'quiet two-lines note', [
           'taken by force from ',

@@ -31,15 +31,17 @@ struct leader_options {
 };
 
 /// Runs during a term. `term.token()` is the term's number, greater than that of every earlier
-/// leader. `over` is requested when the leadership is lost or the campaign is to stop; the callback
-/// must then return soon. Callbacks on `over` may run in the thread of `lease::lost()`.
+/// leader. `over` is requested when the leadership is lost, when the leader is asked to yield
+/// (`lease::wanted`), or when the campaign is to stop; the callback must then return soon.
+/// Callbacks on `over` may run in the thread of `lease::lost()`.
 using leader_callback = std::function<void(const lease& term, std::stop_token over)>;
 
 /// Waits until it acquires `key`, and runs `callback` while it holds the key. Releases the key when
 /// the callback returns, so that the next process leads at once. Then campaigns again, also after a
-/// loss. Returns once `stop` is requested or the `lock_table` is destroyed; during a term, once the
-/// callback has returned. So a callback that ignores `over` delays all others. A callback that does
-/// not want to lead again requests `stop` itself.
+/// loss; after a term in which it was asked to yield, twice the longest pause later, so that
+/// another process leads if one wants to. Returns once `stop` is requested or the `lock_table` is
+/// destroyed; during a term, once the callback has returned. So a callback that ignores `over`
+/// delays all others. A callback that does not want to lead again requests `stop` itself.
 ///
 /// An exception of the callback releases the key, raises the row's `failure_count` and passes
 /// through unchanged. Only `lease_lost`, which a fence throws, does not: it ends the term, and the

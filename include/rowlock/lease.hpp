@@ -7,6 +7,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -16,6 +17,7 @@
 #include "rowlock/clock.hpp"
 #include "rowlock/detail/export.hpp"
 #include "rowlock/lock_key.hpp"
+#include "rowlock/outcome.hpp"
 
 namespace rowlock {
 
@@ -173,6 +175,17 @@ class ROWLOCK_EXPORT lease {
   /// otherwise misuse; more than the ttl minus the margin warns all the time. No round trip.
   [[nodiscard]] risk_watch watch_risk(std::chrono::milliseconds before,
                                       std::function<void(bool at_risk)> callback) const;
+
+  /// Requested when the holder is asked to yield the key: by `lock_table::ask`,
+  /// `acquire_options::ask` or `rowlock release --ask`. Nothing is taken away: the holder decides
+  /// when it releases. A request is seen at once where the store announces it (PostgreSQL through
+  /// libpqxx), and otherwise with the next renewal. The first call of a lease makes its renewals
+  /// one read of the row longer, until the holder is asked, and begins with such a read in the
+  /// background. Callbacks on it run in the thread of `lost()`. No round trip.
+  [[nodiscard]] std::stop_token wanted() const;
+
+  /// The request that `wanted()` reports; none before.
+  [[nodiscard]] std::optional<ask_mark> asked() const;
 
   /// Ends possession without a release, and returns a text with which another process takes the
   /// lease over: see `lock_table::take_over`. If none does, the lease runs out; `extend` before

@@ -111,6 +111,9 @@ struct acquire_options {
   /// Shown by the row, and copied into the events of this attempt and its lease, except faults of a
   /// statement on several leases. At most 128 bytes of UTF-8.
   std::optional<std::string> correlation_id = std::nullopt;
+  /// Asks each holder that the wait meets to yield (`lease::wanted`). No effect without a wait. One
+  /// more round trip for each holder.
+  bool ask = false;
 };
 
 struct once_options {
@@ -182,6 +185,9 @@ class ROWLOCK_EXPORT lock_table {
   /// `expected` and a `wait`. Two round trips; two more after a lost answer. Throws `error`: misuse
   /// for a text that is not whole, or of a key outside this table's scope; else as `try_acquire`.
   outcome<lease> take_over(std::string_view passed_on, const acquire_options& options = {});
+
+  /// Asks the holder of `key` to yield it: see `lease::wanted`. Otherwise as `rowlock::ask`.
+  ask_result ask(const lock_key& key, const std::string& reason);
 
   /// Runs `callback` only if it could acquire `key`, and unsets the row after the callback returned
   /// or threw. The callback takes `const lease&` or nothing; the outcome contains its result. An

@@ -21,6 +21,13 @@ namespace rowlock {
 /// Two round trips, or one if it is missing.
 ROWLOCK_EXPORT std::optional<row_state> show(store& rows, const lock_key& key);
 
+/// Asks the holder of the key to yield it: see `lease::wanted`. Nothing is taken away, and a holder
+/// that does not listen goes on. The row shows the last request until the key is granted again.
+/// `by` is a label for people; empty: `host:pid`. Misuse: an empty reason, or one above 1,024
+/// bytes. Three round trips, or more for about 100 ms if another transaction has the row.
+ROWLOCK_EXPORT ask_result ask(store& rows, const lock_key& key, const std::string& reason,
+                              const std::string& by = {});
+
 struct force_result {
   /// `busy`: a transaction, for instance a fenced one, has the row for longer than a moment and
   /// keeps it until it ends; end its session first. `stale`: missing, at another version, or free.

@@ -23,6 +23,21 @@ struct done_mark {
   std::chrono::microseconds remaining{};
 };
 
+/// A request to the holder of a key to yield it. Nothing is taken away.
+struct ask_mark {
+  /// The label of the one that asked last, for people.
+  std::string by = {};
+  std::string reason = {};
+  /// Database clock, UTC, `2026-01-31 12:00:00.000000`.
+  std::string at = {};
+};
+
+enum class ask_result {
+  asked,
+  free,  ///< No lease has the key.
+  busy,  ///< Another transaction has the row, or its holders change: try again.
+};
+
 enum class refusal_reason {
   held,       ///< A live lease has the key, or it is closed after one: see `holder`, `remaining`.
   busy,       ///< A transaction has the row (on SQLite, the file) right now; it has no label.
@@ -54,6 +69,7 @@ struct refusal {
 /// For people: `invoice/42 is held by host:4711, 12.5 s of its lease left`.
 ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, const refusal& shown);
 ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, refusal_reason shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, ask_result shown);
 
 namespace detail {
 [[noreturn]] ROWLOCK_EXPORT void throw_refused_outcome_was_used();

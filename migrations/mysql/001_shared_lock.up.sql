@@ -65,6 +65,16 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   force_reason  varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
     COMMENT 'Reason that was given for it'
     CHECK (length(force_reason) <= 1024),
+  asked_version bigint NULL
+    COMMENT 'Version of the grant whose holder was last asked to yield',
+  asked_at      datetime(6) NULL
+    COMMENT 'Time at which it was asked',
+  asked_by      varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    COMMENT 'Label of the one that asked'
+    CHECK (length(asked_by) <= 128),
+  ask_reason    varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    COMMENT 'Reason that was given'
+    CHECK (length(ask_reason) <= 1024),
   failure_count bigint NOT NULL DEFAULT 0
     COMMENT 'Number of holds that were released after an error',
   expiry_count  bigint NOT NULL DEFAULT 0

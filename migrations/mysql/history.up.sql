@@ -53,6 +53,11 @@ CREATE TRIGGER shared_lock_record
   FOR EACH ROW
 BEGIN
   DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+  IF OLD.version <> NEW.version AND OLD.asked_version = OLD.version THEN
+    INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, reason)
+    VALUES (OLD.asked_at, NEW.lock_type, NEW.source_id, 'asked', NEW.version, OLD.version, OLD.asked_by,
+            OLD.ask_reason);
+  END IF;
   IF OLD.version <> NEW.version AND OLD.owner IS NOT NULL THEN
     INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
                                    reason, correlation_id)

@@ -68,6 +68,8 @@ CREATE TABLE shared_lock (
   done_at       timestamptz,
   done_until    shared_lock_time NOT NULL DEFAULT 'epoch',
   forced_at     timestamptz,
+  asked_version bigint,
+  asked_at      timestamptz,
   -- So the holder's last sign of life was at expires_at - ttl_us * interval '1 microsecond'.
   ttl_us        bigint,
   ended_at      timestamptz,
@@ -82,6 +84,8 @@ CREATE TABLE shared_lock (
   note          shared_lock_note,
   forced_from   text,
   force_reason  shared_lock_note,
+  asked_by      text,
+  ask_reason    shared_lock_note,
   -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).
   PRIMARY KEY (lock_type, source_id)
 ) USING heap WITH (
@@ -136,6 +140,14 @@ COMMENT ON COLUMN shared_lock.forced_from IS
   'Holder from which it was taken then';
 COMMENT ON COLUMN shared_lock.force_reason IS
   'Reason that was given for it';
+COMMENT ON COLUMN shared_lock.asked_version IS
+  'Version of the grant whose holder was last asked to yield';
+COMMENT ON COLUMN shared_lock.asked_at IS
+  'Time at which it was asked';
+COMMENT ON COLUMN shared_lock.asked_by IS
+  'Label of the one that asked';
+COMMENT ON COLUMN shared_lock.ask_reason IS
+  'Reason that was given';
 
 -- These functions run in the application's transactions, in which no statement is prepared: PostgreSQL keeps
 -- the plans of a function's statements for the session.

@@ -102,25 +102,29 @@ BEGIN
     IF EXISTS (SELECT FROM old_rows WHERE owner IS NULL)
        OR EXISTS (SELECT FROM new_rows
                    WHERE owner IS NULL
-                     AND (expires_at > clock_timestamp() OR ended_as = 'locked' OR done_at IS NOT NULL)) THEN
-      INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, until, reason)
-      SELECT lock_type, source_id, e.what, n.version, e.token, e.holder, e.until, e.reason
+                     AND (expires_at > clock_timestamp() OR ended_as = 'locked' OR done_at IS NOT NULL))
+       OR EXISTS (SELECT FROM old_rows WHERE asked_version = version) THEN
+      INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, until, reason)
+      SELECT CASE WHEN e.what = 'asked' THEN o.asked_at ELSE clock_timestamp() END,
+             lock_type, source_id, e.what, n.version, e.token, e.holder, e.until, e.reason
         FROM old_rows o FULL JOIN new_rows n USING (lock_type, source_id)
        CROSS JOIN LATERAL (VALUES
-         ('done', n.done_at IS DISTINCT FROM o.done_at,
+         ('asked', o.asked_version = o.version,
+          o.version, o.asked_by, NULL, o.ask_reason),
+         ('done', n.owner IS NULL AND n.done_at IS DISTINCT FROM o.done_at,
           o.version, o.holder, n.done_until, NULL),
-         ('closed', n.expires_at > clock_timestamp(),
+         ('closed', n.owner IS NULL AND n.expires_at > clock_timestamp(),
           o.version, o.holder, n.expires_at, NULL),
-         ('forced', o.owner IS NULL AND n.expires_at <= clock_timestamp()
+         ('forced', n.owner IS NULL AND o.owner IS NULL AND n.expires_at <= clock_timestamp()
                     AND n.forced_at IS DISTINCT FROM o.forced_at,
           NULL, o.holder, NULL, n.force_reason),
          (CASE WHEN n.ended_as = 'locked' THEN 'locked' ELSE 'committed' END,
-          n.expires_at <= clock_timestamp() AND n.forced_at IS NOT DISTINCT FROM o.forced_at
+          n.owner IS NULL AND n.expires_at <= clock_timestamp() AND n.forced_at IS NOT DISTINCT FROM o.forced_at
           AND (o.owner IS NULL OR n.ended_as = 'locked'),
           NULL, concat_ws(' ', 'pid', pg_backend_pid(),
                           '(' || nullif(current_setting('application_name'), '') || ')'), NULL, NULL))
          e (what, has_happened, token, holder, until, reason)
-       WHERE coalesce(o.version, 0) <> coalesce(n.version, 0) AND n.owner IS NULL AND e.has_happened;
+       WHERE coalesce(o.version, 0) <> coalesce(n.version, 0) AND e.has_happened;
     END IF;
   EXCEPTION WHEN OTHERS THEN
     NULL;

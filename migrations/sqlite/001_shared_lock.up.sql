@@ -89,6 +89,17 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   -- Reason that was given for it.
   force_reason  TEXT
     CONSTRAINT force_reason_is_short CHECK (length(CAST(force_reason AS BLOB)) <= 1024),
+  -- Version of the grant whose holder was last asked to yield.
+  asked_version INTEGER,
+  -- Time at which it was asked.
+  asked_at      TEXT
+    CONSTRAINT asked_at_is_a_time CHECK (asked_at GLOB '????-??-?? ??:??:??.???'),
+  -- Label of the one that asked.
+  asked_by      TEXT
+    CONSTRAINT asked_by_is_short CHECK (length(CAST(asked_by AS BLOB)) <= 128),
+  -- Reason that was given.
+  ask_reason    TEXT
+    CONSTRAINT ask_reason_is_short CHECK (length(CAST(ask_reason AS BLOB)) <= 1024),
 
   PRIMARY KEY (lock_type, source_id),
   CONSTRAINT unowned_is_unset CHECK (

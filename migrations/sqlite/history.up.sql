@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS shared_lock_event (
   source_id      TEXT    NOT NULL,
   -- released; failed: released after an error; handed over: to a waiter of the same process; forced: taken
   -- away; ran out: taken over, or unset; closed: granted to no one until then; done: remembered until then;
-  -- by a transaction: locked, committed. That a key was granted is in the row of its end, and before in the
+  -- asked: its holder was asked to yield, at that time; by a transaction: locked, committed. That a key was granted is in the row of its end, and before in the
   -- lock table.
   what           TEXT    NOT NULL,
   -- Version of the row after the change.
@@ -54,6 +54,10 @@ CREATE TRIGGER shared_lock_record
   AFTER UPDATE OF version ON shared_lock
   WHEN OLD.version <> NEW.version AND (OLD.owner IS NOT NULL OR NEW.owner IS NULL)
 BEGIN
+  INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, reason)
+  SELECT OLD.asked_at, NEW.lock_type, NEW.source_id, 'asked', NEW.version, OLD.version, OLD.asked_by,
+         OLD.ask_reason
+   WHERE OLD.asked_version = OLD.version;
   INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, since, until,
                                  reason, correlation_id)
   SELECT NEW.lock_type, NEW.source_id,

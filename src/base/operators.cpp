@@ -21,6 +21,25 @@ std::optional<row_state> show(store& rows, const lock_key& key) {
   return rows.read(std::array{key}, read_mode::shown).front();
 }
 
+ask_result ask(store& rows, const lock_key& key, const std::string& reason, const std::string& by) {
+  ask_request request{
+      .key = key, .version = {}, .by = by.empty() ? detail::holder_label() : by, .reason = reason};
+  check(request);
+  auto result = ask_result::busy;
+  detail::try_for_a_moment(*system_time(), {}, [&] {
+    const auto row = rows.read(std::array{key}).front();
+    if (!row || !row->owned || !row->is_live()) {
+      result = ask_result::free;
+      return true;
+    }
+    request.version = row->version;
+    if (rows.ask(request) != change_answer::done) return false;
+    result = ask_result::asked;
+    return true;
+  });
+  return result;
+}
+
 force_result force_release(store& rows, const lock_key& key, version expected,
                            const std::string& reason, const std::string& by) {
   force_request request{.key = key, .version = expected, .reason = reason};

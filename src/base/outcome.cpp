@@ -133,8 +133,21 @@ const char* words_for(force_answer answer) noexcept {
   return "unknown";
 }
 
+const char* words_for(ask_result result) noexcept {
+  switch (result) {
+    case ask_result::asked:
+      return "asked";
+    case ask_result::free:
+      return "not asked: no lease has the key";
+    case ask_result::busy:
+      return "not asked: another transaction has the row, or its holders change";
+  }
+  return "unknown";
+}
+
 }  // namespace
 
+std::ostream& operator<<(std::ostream& out, ask_result shown) { return out << words_for(shown); }
 std::ostream& operator<<(std::ostream& out, note_result shown) { return out << words_for(shown); }
 std::ostream& operator<<(std::ostream& out, extend_result shown) { return out << words_for(shown); }
 std::ostream& operator<<(std::ostream& out, release_result shown) {

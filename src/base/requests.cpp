@@ -105,6 +105,15 @@ void check(const note_request& request) {
   check_text(request.note, "the note", longest_note);
 }
 
+void check(const ask_request& request) {
+  check(request.key);
+  check_text(request.by, "the holder label", longest_label);
+  if (request.reason.empty()) {
+    throw error{errc::misuse, "a holder is asked to yield for a reason: give one"};
+  }
+  check_text(request.reason, "the reason", longest_note);
+}
+
 void check(const force_request& request) {
   check(request.key);
   if (request.reason.empty()) {
@@ -145,16 +154,16 @@ void check(const list_request& request) {
 }
 
 void check(const history_request& request) {
-  constexpr std::array<std::string_view, 10> kinds{"granted", "released", "failed", "handed over",
-                                                   "forced",  "ran out",  "closed", "done",
-                                                   "locked",  "committed"};
+  constexpr std::array<std::string_view, 11> kinds{"granted", "released", "failed",   "handed over",
+                                                   "forced",  "ran out",  "closed",   "done",
+                                                   "asked",   "locked",   "committed"};
   if (request.type) check(lock_key{*request.type, "1"});
   if (request.source_id) check(lock_key{"type", *request.source_id});
   if (request.holder) check_text(*request.holder, "the holder label", longest_label);
   if (request.what && std::find(kinds.begin(), kinds.end(), *request.what) == kinds.end()) {
     throw error{errc::misuse,
                 "no event has this name: ask for granted, released, failed, handed over, forced, "
-                "ran out, closed, done, locked or committed"};
+                "ran out, closed, done, asked, locked or committed"};
   }
   const auto is_shown = [](const std::optional<database_time>& time) {
     return !time || (*time >= database_time{} && *time <= detail::last_database_time);

@@ -103,6 +103,10 @@ risk_watch lease::watch_risk(std::chrono::milliseconds before,
   return {keeper_, kept_, keeper_->watch_risk(*kept_, before, std::move(callback))};
 }
 
+std::stop_token lease::wanted() const { return keeper_->wanted(*kept_); }
+
+std::optional<ask_mark> lease::asked() const { return keeper_->asked(*kept_); }
+
 std::string lease::pass_on() const { return keeper_->pass_on(*kept_); }
 
 release_result lease::release() noexcept {

@@ -45,11 +45,15 @@ lease_keeper::lease_keeper(store& target, lock_options options)
                     return_if_granted(unwanted, handed_by);
                   }},
              outage_},
-      loop_{queue_, batcher_, options_.time, outage_,
+      loop_{queue_,
+            batcher_,
+            options_.time,
+            outage_,
             [this](const lock_key& first, std::size_t keys, const std::exception_ptr& fault,
                    boot_clock::duration took) {
               events_.emit_fault(fault_operation::acquire, first, keys, fault, took);
-            }},
+            },
+            [this](const lock_key* key) { registry_.may_be_asked(key); }},
       deferred_{batcher_, registry_, events_, options_.time,
                 [this](const lock_key& key) { queue_.released(key); }},
       releaser_{home_, gate_,     registry_, batcher_,      queue_,
@@ -174,6 +178,22 @@ void lease_keeper::end_watch(lease_state& watched, const std::shared_ptr<risk>& 
   if (!home_.is_here()) return;
   registry_.remove_risk(watched, ended);
   ended->close();
+}
+
+std::stop_token lease_keeper::wanted(lease_state& held) {
+  if (const auto here = home_.is_here() ? begin_operation() : std::nullopt) {
+    registry_.listen_to_asks(held);
+    try {
+      loop_.listen();
+    } catch (const error&) {  // the reads after renewals find requests
+    }
+  }
+  return held.wanted.get_token();
+}
+
+std::optional<ask_mark> lease_keeper::asked(const lease_state& held) {
+  if (!home_.is_here()) return std::nullopt;
+  return registry_.asked(held);
 }
 
 std::string lease_keeper::pass_on(lease_state& passed) {

@@ -101,6 +101,8 @@ class lease_keeper {
   std::shared_ptr<risk> watch_risk(lease_state& watched, std::chrono::milliseconds before,
                                    std::function<void(bool)> callback);
   void end_watch(lease_state& watched, const std::shared_ptr<risk>& ended) noexcept;
+  std::stop_token wanted(lease_state& held);
+  [[nodiscard]] std::optional<ask_mark> asked(const lease_state& held);
   std::string pass_on(lease_state& passed);
 
   /// Ends the leases whose rows no longer belong to them. One round trip.

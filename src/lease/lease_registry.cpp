@@ -109,6 +109,7 @@ bool lease_registry::renewed(lease_state& lease, boot_clock::time_point requeste
   lease.valid_until = valid_until;
   set_renewal(lease, next_renewal(lease, requested_at));
   wake_by(renewer_, lease.renew_at);
+  if (lease.listens_to_asks) lease.is_ask_read_due = has_ask_reads_ = true;
   look_at_risks(lease);
   return true;
 }
@@ -157,6 +158,45 @@ void lease_registry::remove_risk(lease_state& lease,
   const checked_lock lock{mutex_};
   by_warning_.erase({removed->look_at, removed.get()});
   std::erase(lease.risks, removed);
+}
+
+void lease_registry::listen_to_asks(lease_state& lease) {
+  const checked_lock lock{mutex_};
+  if (lease.phase != lease_phase::held || lease.asked || lease.listens_to_asks) return;
+  lease.listens_to_asks = lease.is_ask_read_due = has_ask_reads_ = true;
+  wake_renewer_now();
+}
+
+void lease_registry::may_be_asked(const lock_key* key) {
+  const checked_lock lock{mutex_};
+  for (const auto& [at, lease] : by_deadline_) {
+    if (!lease->listens_to_asks || (key != nullptr && lease->key != *key)) continue;
+    lease->is_ask_read_due = has_ask_reads_ = true;
+    wake_renewer_now();
+  }
+}
+
+lease_states lease_registry::take_ask_reads() {
+  const checked_lock lock{mutex_};
+  lease_states due;
+  if (!std::exchange(has_ask_reads_, false)) return due;
+  for (const auto& [at, lease] : by_deadline_) {
+    if (std::exchange(lease->is_ask_read_due, false)) due.push_back(lease);
+  }
+  return due;
+}
+
+bool lease_registry::asked(lease_state& lease, const ask_mark& how) {
+  const checked_lock lock{mutex_};
+  if (lease.phase != lease_phase::held || lease.asked) return false;
+  lease.asked = how;
+  lease.listens_to_asks = false;
+  return true;
+}
+
+std::optional<ask_mark> lease_registry::asked(const lease_state& lease) {
+  const checked_lock lock{mutex_};
+  return lease.asked;
 }
 
 overdue lease_registry::take_overdue() {
@@ -236,10 +276,14 @@ lease_states lease_registry::wait_for_due(boot_clock::time_point until) {
   return {};
 }
 
-void lease_registry::wake_renewer() {
-  const checked_lock lock{mutex_};
+void lease_registry::wake_renewer_now() {
   wakes_renewer_ = true;
   renewer_.wakeup.notify_one();
+}
+
+void lease_registry::wake_renewer() {
+  const checked_lock lock{mutex_};
+  wake_renewer_now();
 }
 
 void lease_registry::close() {

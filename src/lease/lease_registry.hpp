@@ -66,6 +66,16 @@ class lease_registry {
   void add_risk(lease_state& lease, const std::shared_ptr<risk>& added);
   void remove_risk(lease_state& lease, const std::shared_ptr<risk>& removed) noexcept;
 
+  /// From now on `take_ask_reads` returns the lease: soon, after each renewal, and after
+  /// `may_be_asked`, until it is asked.
+  void listen_to_asks(lease_state& lease);
+  /// A hint that the holder of the key was asked to yield; null: of any key.
+  void may_be_asked(const lock_key* key);
+  [[nodiscard]] lease_states take_ask_reads();
+  /// Stores the request; false if the lease is no longer held, or was asked before.
+  bool asked(lease_state& lease, const ask_mark& how);
+  [[nodiscard]] std::optional<ask_mark> asked(const lease_state& lease);
+
   /// Waits for the next deadline or warning, and ends all overdue leases as lost. Returns none once
   /// the registry is closed.
   overdue wait_for_overdue();
@@ -121,6 +131,7 @@ class lease_registry {
   void look_at(risk& warning, boot_clock::time_point when) ROWLOCK_REQUIRES(mutex_);
   /// After the deadline moved.
   void look_at_risks(const lease_state& lease) ROWLOCK_REQUIRES(mutex_);
+  void wake_renewer_now() ROWLOCK_REQUIRES(mutex_);
   overdue take_overdue() ROWLOCK_REQUIRES(mutex_);
   lease_states take_due() ROWLOCK_REQUIRES(mutex_);
   void sleep(checked_lock& lock, sleeper& sleeping, boot_clock::time_point until)
@@ -139,6 +150,7 @@ class lease_registry {
   leases_by_time by_renewal_ ROWLOCK_GUARDED_BY(mutex_);  // at `never` while one is under way
   risks_by_time by_warning_ ROWLOCK_GUARDED_BY(mutex_);   // at `never` once the warning is given
   bool wakes_renewer_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool has_ask_reads_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 

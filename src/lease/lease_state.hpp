@@ -40,6 +40,8 @@ struct lease_request {
   /// The key stays taken for at least this long after the grant, even if released earlier.
   std::chrono::milliseconds hold_at_least{};
   bool durable_release = false;
+  /// While it waits, holders are asked to yield.
+  bool asks = false;
   /// Of a set: a stop is requested when any of its leases is lost.
   std::stop_source one_lost{std::nostopstate};
 };
@@ -127,6 +129,7 @@ struct lease_state {
   std::atomic<boot_clock::time_point> valid_until{};
   std::stop_source lost;
   std::stop_source one_lost;
+  std::stop_source wanted;
 
   /// Version that the releasing transaction gave the row; 0 if there is no such transaction. It may
   /// be open, committed or rolled back.
@@ -138,6 +141,9 @@ struct lease_state {
   boot_clock::time_point renew_at;
   bool is_being_renewed = false;
   bool was_stuck = false;  // when it was last due
+  bool listens_to_asks = false;
+  bool is_ask_read_due = false;
+  std::optional<ask_mark> asked;
   std::vector<std::shared_ptr<risk>> risks;
 };
 

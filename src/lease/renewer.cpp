@@ -36,6 +36,7 @@ void renewer::run() {
       renew(due);
       check_settings();
     }
+    read_asks();
     if (time_->now() >= releases_.next_at()) {
       releases_.make([this] { return registry_.is_closed() || releases_.is_over(); });
     }
@@ -148,24 +149,43 @@ std::vector<change_answer> renewer::send(const lease_states& due, boot_clock::ti
   return answers;
 }
 
-void renewer::read_for_losses(const lease_states& doubted) noexcept {
+template <class Work>
+void renewer::read(const lease_states& leases, const Work& work) noexcept {
   const auto began = time_->now();
   try {
-    end_as_read(doubted);
+    std::vector<lock_key> keys;
+    keys.reserve(leases.size());
+    for (const auto& lease : leases) keys.push_back(lease->key);
+    work(target_.read(keys));
   } catch (...) {
-    events_.emit_fault(fault_operation::read, doubted.front()->key, doubted.size(),
+    events_.emit_fault(fault_operation::read, leases.front()->key, leases.size(),
                        std::current_exception(), time_->now() - began,
-                       common_id(doubted.size(), doubted.front()->correlation_id));
+                       common_id(leases.size(), leases.front()->correlation_id));
   }
 }
 
-void renewer::end_as_read(const lease_states& doubted) {
-  std::vector<lock_key> keys;
-  keys.reserve(doubted.size());
-  for (const auto& lease : doubted) keys.push_back(lease->key);
+void renewer::read_asks() {
+  const auto listening = registry_.take_ask_reads();
+  if (listening.empty()) return;
+  read(listening, [&](const std::vector<std::optional<row_state>>& seen) {
+    for (std::size_t i = 0; i < listening.size(); ++i) {
+      const auto& lease = listening[i];
+      if (!seen[i] || seen[i]->version != lease->token || !seen[i]->asked) continue;
+      if (!registry_.asked(*lease, *seen[i]->asked)) continue;
+      losses_.post([lease] { lease->wanted.request_stop(); });
+    }
+  });
+}
+
+void renewer::read_for_losses(const lease_states& doubted) noexcept {
+  read(doubted,
+       [&](const std::vector<std::optional<row_state>>& seen) { end_as_read(doubted, seen); });
+}
+
+void renewer::end_as_read(const lease_states& doubted,
+                          std::span<const std::optional<row_state>> seen) {
   lease_states lost;
   lost.reserve(doubted.size());
-  const auto seen = target_.read(keys);
   for (std::size_t i = 0; i < doubted.size(); ++i) {
     switch (judge(seen[i], *doubted[i])) {
       case row_verdict::ours:

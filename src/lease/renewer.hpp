@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,7 +38,12 @@ class renewer {
 
  private:
   void check_settings() noexcept;
+  /// Finds the leases whose holders were asked to yield. One round trip; none if no holder listens.
+  void read_asks();
   void renew(const lease_states& due);
+  /// Calls `work` with the rows of the leases. A fault is reported.
+  template <class Work>
+  void read(const lease_states& leases, const Work& work) noexcept;
   /// In one call. Throws what the store throws.
   void renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted);
   /// The same for leases that were held at `sent_at`, each with its own ttl or a longer one.
@@ -45,7 +51,7 @@ class renewer {
                                   std::chrono::microseconds shortest_ttl = {});
   [[nodiscard]] static bool is_held(const lease_state& lease, boot_clock::time_point now);
   void renewed(lease_state& lease, boot_clock::time_point sent_at, std::chrono::microseconds ttl);
-  void end_as_read(const lease_states& doubted);
+  void end_as_read(const lease_states& doubted, std::span<const std::optional<row_state>> seen);
   void end_lost(lease_states gone);
   /// Ends a lease that a committed transaction released.
   void unset_by_transaction(lease_state& lease);

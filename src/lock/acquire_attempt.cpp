@@ -17,7 +17,9 @@ namespace rowlock::detail {
 
 acquire_attempt::acquire_attempt(lease_keeper& leases, lease_request wanted, retry_policy wait,
                                  readers read_by)
-    : queue_wait{leases, std::move(wait)}, wanted_{std::move(wanted)}, read_by_{read_by} {}
+    : queue_wait{leases, std::move(wait), wanted.asks},
+      wanted_{std::move(wanted)},
+      read_by_{read_by} {}
 
 attempt_end acquire_attempt::try_once() {
   const auto tried_at = leases().now();

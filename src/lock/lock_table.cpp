@@ -16,6 +16,7 @@
 #include "lock/set_attempt.hpp"
 #include "lock/takeover.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/operators.hpp"
 
 namespace rowlock {
 
@@ -73,6 +74,7 @@ detail::lease_request to_wanted(lock_key key, const acquire_options& options, bo
       .lock_delay = lock_delay,
       .hold_at_least = options.hold_at_least,
       .durable_release = usual.durable_release,
+      .asks = options.ask,
   };
   detail::check_times(ttl, wanted.renew_for, usual);
   detail::check_progress(wanted.progress_within);
@@ -179,6 +181,14 @@ outcome<lease> lock_table::take_over(std::string_view passed_on, const acquire_o
                   options.note);
 }
 
+ask_result lock_table::ask(const lock_key& key, const std::string& reason) {
+  const auto stored = in_scope(key);
+  keeper_->home().require();
+  const auto here = keeper_->begin_operation();
+  if (here) return rowlock::ask(keeper_->target(), stored, reason, keeper_->options().holder);
+  throw error{errc::unavailable, "the lock_table is being destroyed: ask another one"};
+}
+
 void lock_table::write_first_note(lease& granted, const std::optional<std::string>& note) {
   if (!note) return;
   try {
@@ -226,8 +236,7 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
   if (wanted.empty()) return lease_set{std::move(lost), {}};
   const auto here = keeper_->begin_operation();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = wanted.front()};
-  detail::set_attempt attempt{*keeper_, options.wait, limit ? "any of" : "all of", wanted,
-                              options.correlation_id.value_or("")};
+  detail::set_attempt attempt{*keeper_, options, limit ? "any of" : "all of", wanted};
   std::optional<lease_set> held;
   const auto try_for_all = [&]() -> std::optional<detail::obstacle> {
     auto taken = try_once(wanted, limit, options, lost, attempt);

@@ -33,9 +33,10 @@ bool is_contention(const refusal& refused) {
   return refused.reason == refusal_reason::held || refused.reason == refusal_reason::busy;
 }
 
-queue_wait::queue_wait(lease_keeper& leases, retry_policy wait)
+queue_wait::queue_wait(lease_keeper& leases, retry_policy wait, bool asks)
     : leases_{leases},
       wait_{checked(std::move(wait))},
+      asks_{asks},
       began_{leases.now()},
       until_{wait_.give_up_after ? began_ + bounded(*wait_.give_up_after)
                                  : boot_clock::time_point::max()} {}
@@ -57,7 +58,7 @@ void queue_wait::join(acquire_request wanted, const wait_queue::try_result& firs
   waits_since_ = leases_.now();
   leases_.start_waiting();
   queued_ = leases_.waiting().join(std::move(wanted), wait_, first, std::move(answered),
-                                   std::move(turn), std::move(awaited));
+                                   std::move(turn), std::move(awaited), asks_);
 }
 
 std::exception_ptr queue_wait::why_away(const wait_queue::departure& left) {

@@ -40,8 +40,9 @@ bool is_contention(const refusal& refused);
 /// the calls that end a wait (`time_over`, `give_up`, `stop`) may run concurrently.
 class queue_wait {
  public:
-  /// Starts the time of the policy. Throws `error` (misuse) for an invalid policy.
-  queue_wait(lease_keeper& leases, retry_policy wait);
+  /// Starts the time of the policy. `asks`: as in `waiter`. Throws `error` (misuse) for an invalid
+  /// policy.
+  queue_wait(lease_keeper& leases, retry_policy wait, bool asks = false);
 
   /// End of the caller's time; `max` for no limit.
   [[nodiscard]] boot_clock::time_point until() const noexcept { return until_; }
@@ -92,6 +93,7 @@ class queue_wait {
 
   lease_keeper& leases_;
   const retry_policy wait_;
+  const bool asks_;
   const boot_clock::time_point began_;
   const boot_clock::time_point until_;
   std::optional<boot_clock::time_point> waits_since_;

@@ -80,13 +80,14 @@ lock_key line_of(std::string_view name, std::vector<lock_key> rows) {
 
 }  // namespace
 
-set_attempt::set_attempt(lease_keeper& leases, const retry_policy& wait, std::string_view name,
-                         std::vector<lock_key> rows, std::string correlation_id)
-    : queue_wait{leases, wait},
+set_attempt::set_attempt(lease_keeper& leases, const acquire_options& options,
+                         std::string_view name, std::vector<lock_key> rows)
+    : queue_wait{leases, options.wait, options.ask},
       rows_{std::move(rows)},
       line_{is_patient() ? line_of(name, rows_) : lock_key{}},
-      correlation_id_{std::move(correlation_id)},
-      stop_{wait.stop, leases.closing()},
+      holder_{options.holder.value_or(leases.options().holder)},
+      correlation_id_{options.correlation_id.value_or("")},
+      stop_{options.wait.stop, leases.closing()},
       owner_{make_owner_id()} {}
 
 set_attempt::~set_attempt() { leave_line(); }
@@ -159,7 +160,7 @@ void set_attempt::wait_after(const wait_queue::try_result& how, std::vector<lock
 void set_attempt::join_line(const wait_queue::try_result& how, std::vector<lock_key> awaited) {
   turn_ = std::make_shared<mailbox<attempt_end>>();
   join(
-      {.key = line_, .owner = owner_, .holder = {}}, how,
+      {.key = line_, .owner = owner_, .holder = holder_}, how,
       [answer = turn_](wait_result end) {
         answer->set({.refused = std::move(end.refused), .fault = std::move(end.fault)});
       },

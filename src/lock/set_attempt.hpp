@@ -15,6 +15,7 @@
 #include "lease/lease_keeper.hpp"
 #include "lock/queue_wait.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/lock_table.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/port/requests.hpp"
 #include "rowlock/retry.hpp"
@@ -50,8 +51,8 @@ class set_attempt : public queue_wait {
  public:
   /// Those with the same name and the same rows stand in one line. Throws `error` (misuse) for an
   /// invalid policy.
-  set_attempt(lease_keeper& leases, const retry_policy& wait, std::string_view name,
-              std::vector<lock_key> rows, std::string correlation_id);
+  set_attempt(lease_keeper& leases, const acquire_options& options, std::string_view name,
+              std::vector<lock_key> rows);
   set_attempt(const set_attempt&) = delete;
   set_attempt& operator=(const set_attempt&) = delete;
   /// Leaves the line.
@@ -121,6 +122,7 @@ class set_attempt : public queue_wait {
 
   const std::vector<lock_key> rows_;
   const lock_key line_;  // no row has this key
+  const std::string holder_;
   const std::string correlation_id_;
   const either_stop stop_;
   owner_id owner_;

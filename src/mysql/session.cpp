@@ -194,6 +194,18 @@ class mysql_calls {
     return detail::busy_or_lost(exec_.read({&request.key}).front(), request);
   }
 
+  change_answer ask(const ask_request& request) {
+    const auto at_version = row_of(request.key).number(request.version.number);
+    json_rows to_have;
+    to_have.add(at_version);
+    json_rows to_write;
+    to_write.add(json_rows::row{at_version}.hex(request.by).hex(request.reason));
+    if (write(exec_, sql::have_many_at_version, to_have, sql::ask, to_write) == 1) {
+      return change_answer::done;
+    }
+    return detail::busy_or_lost(exec_.read({&request.key}).front(), request);
+  }
+
   seen_rows read(const key_list& wanted) { return exec_.read(wanted); }
   /// Creates rows, and unsets leases.
   void prepare(const key_list& wanted, const seen_rows& seen,

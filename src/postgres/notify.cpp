@@ -1,4 +1,4 @@
-// A listener for notifications of releases and grants, on a separate connection.
+// A listener for notifications of releases, grants and requests to yield, on a separate connection.
 #include "postgres/notify.hpp"
 
 #include <poll.h>
@@ -57,6 +57,10 @@ std::optional<lock_key> key_in(std::string announced) {
 
 /// Ignores what it cannot parse: any session may notify on the channel.
 void deliver(release_listener& listener, std::string announced) {
+  if (announced.starts_with('?')) {
+    if (const auto key = key_in(announced.substr(1))) listener.asked(*key);
+    return;
+  }
   if (!announced.starts_with('+')) {
     if (const auto key = key_in(std::move(announced))) listener.released(*key);
     return;

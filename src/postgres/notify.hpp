@@ -1,4 +1,4 @@
-// A listener for notifications of releases and grants, on a separate connection.
+// A listener for notifications of releases, grants and requests to yield, on a separate connection.
 #ifndef ROWLOCK_POSTGRES_NOTIFY_HPP
 #define ROWLOCK_POSTGRES_NOTIFY_HPP
 

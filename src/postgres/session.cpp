@@ -162,6 +162,17 @@ class postgres_calls {
     return change_granted(exec_, std::span{&request, 1}, send).front();
   }
 
+  change_answer ask(const ask_request& request) {
+    const auto& key = request.key;
+    const auto send = [&](const unanswered<ask_request>& /*open*/) {
+      return exec_.write(sql::ask, bound_values{key.type, key.source_id, request.version.number,
+                                                request.by, request.reason});
+    };
+    const auto answer = change_granted(exec_, std::span{&request, 1}, send).front();
+    if (answer == change_answer::done) announce(exec_, sql::announce_ask, key, request.version);
+    return answer;
+  }
+
   seen_rows read(const key_list& wanted) { return exec_.read(wanted); }
   /// Creates rows, and unsets leases.
   void prepare(const key_list& wanted, const seen_rows& /*seen*/,

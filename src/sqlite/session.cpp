@@ -69,6 +69,11 @@ bool write_note_to_row(row_statements& rows, const note_request& request) {
          1;
 }
 
+bool write_ask_to_row(row_statements& rows, const ask_request& request) {
+  const auto& [key, asked, by, reason] = request;
+  return rows.change(sql::ask, key.type, key.source_id, asked.number, by, reason) == 1;
+}
+
 handoff_answer handoff(file_access& file, const handoff_request& request) {
   handoff_answer answer;
   const auto change = [&](row_statements& rows, const release_request& ended) {
@@ -213,6 +218,9 @@ class file_session final : public session {
   }
   change_answer do_write_note(const note_request& request) override {
     return change(std::span{&request, 1}, write_note_to_row).front();
+  }
+  change_answer do_ask(const ask_request& request) override {
+    return change(std::span{&request, 1}, write_ask_to_row).front();
   }
   row_states do_read(std::span<const lock_key> keys, read_mode mode) override {
     if (mode == read_mode::ready_to_commit) {

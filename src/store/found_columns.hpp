@@ -17,11 +17,12 @@
 namespace rowlock::detail {
 
 /// The columns of a row, by the names and in the order in which statements return them.
-inline constexpr std::array<std::string_view, 20> row_columns{
+inline constexpr std::array<std::string_view, 24> row_columns{
     "version",       "owner",          "holder",    "acquired_at", "remaining_us",
     "failure_count", "expiry_count",   "done_by",   "done_at",     "done_left_us",
     "note",          "force_reason",   "forced_at", "forced_from", "since_us",
-    "ttl_us",        "correlation_id", "ended_at",  "ended_as",    "lasted_us"};
+    "ttl_us",        "correlation_id", "ended_at",  "ended_as",    "lasted_us",
+    "asked_version", "asked_at",       "asked_by",  "ask_reason"};
 
 /// Those of them that are computed. The table has all others, and is checked for them.
 inline constexpr std::array<std::string_view, 4> computed_columns{"remaining_us", "done_left_us",
@@ -61,6 +62,11 @@ seen_row row_from(const Cells& cells, lock_key key) {
     state.held_for = duration_in(cells, "since_us");
     state.ttl = duration_in(cells, "ttl_us");
     state.correlation_id = cells.text("correlation_id");
+    if (!cells.is_null("asked_version") && cells.number("asked_version") == state.version.number) {
+      state.asked = ask_mark{.by = cells.text("asked_by"),
+                             .reason = cells.text("ask_reason"),
+                             .at = cells.text("asked_at")};
+    }
   } else if (!cells.is_null("ended_at")) {
     state.last = last_use{.holder = cells.text("holder"),
                           .from = cells.text("acquired_at"),

@@ -29,6 +29,11 @@ std::optional<acquire_answer> refusal_of(const std::optional<seen_row>& seen,
                         .remaining = seen->left + skew};
 }
 
+change_answer busy_or_lost(const std::optional<seen_row>& seen, const ask_request& request) {
+  const bool is_as_seen = seen && seen->state.owned && seen->state.version == request.version;
+  return is_as_seen ? change_answer::busy : change_answer::lost;
+}
+
 force_answer busy_or_stale(const std::optional<seen_row>& seen, const force_request& request,
                            std::chrono::microseconds skew) {
   const bool is_as_seen = seen && seen->state.version == request.version &&

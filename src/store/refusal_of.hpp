@@ -49,6 +49,10 @@ change_answer busy_or_lost(const std::optional<seen_row>& seen, const Request& r
   return is_as_granted ? change_answer::busy : change_answer::lost;
 }
 
+/// The same for a request to yield.
+ROWLOCK_EXPORT change_answer busy_or_lost(const std::optional<seen_row>& seen,
+                                          const ask_request& request);
+
 /// The answer to a forced release that changed nothing. Busy if the row is still as it was seen:
 /// then another transaction must hold it. Stale otherwise.
 ROWLOCK_EXPORT force_answer busy_or_stale(const std::optional<seen_row>& seen,

@@ -52,6 +52,9 @@ class server_session final : public session {
   change_answer do_write_note(const note_request& request) override {
     return call([&] { return calls_.write_note(request); });
   }
+  change_answer do_ask(const ask_request& request) override {
+    return call([&] { return calls_.ask(request); });
+  }
   std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
                                                 read_mode mode) override {
     return call([&] {

@@ -35,6 +35,8 @@ class campaign {
     std::optional<backoff> between;
     do {
       lead_once();
+      if (was_asked_)
+        time()->sleep_until(keeper_->now() + 2 * pauses_.longest_pause, stop_.token());
       if (!between || term_ > pauses_.longest_pause) between.emplace(pauses_, time());
     } while (between->pause() == backoff::verdict::again);
   }
@@ -49,6 +51,7 @@ class campaign {
 
   void lead_once() {
     bool has_led = false;
+    was_asked_ = false;
     term_ = {};
     try {
       // Without a grant, a stop was requested; the pause detects it.
@@ -59,13 +62,15 @@ class campaign {
             if (stop_.token().stop_requested()) return;
             has_led = true;
             const auto began = keeper_->now();
-            const either_stop over{held.lost(), stop_.token()};
+            const either_stop ended{held.lost(), stop_.token()};
+            const either_stop over{ended.token(), held.wanted()};
             try {
               callback_(held, over.token());
             } catch (const lease_lost&) {
               // A fence found the loss before the lease did, which ends the term.
             }
             term_ = keeper_->now() - began;
+            was_asked_ = held.asked().has_value();
           },
           wanted_));
     } catch (const error& fault) {
@@ -83,6 +88,7 @@ class campaign {
   const retry_policy pauses_;
   const acquire_options wanted_;
   boot_clock::duration term_{};  // length of the last term
+  bool was_asked_ = false;       // to yield in it
 };
 
 }  // namespace detail

@@ -58,8 +58,7 @@ class numbered_rows {
     const auto stored = locks.in_scope(record());
     const auto here = keeper->begin_operation();
     if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
-    set_attempt attempt{
-        *keeper, options.wait, what_, {stored}, options.correlation_id.value_or("")};
+    set_attempt attempt{*keeper, options, what_, {stored}};
     std::optional<Held> held;
     auto refused = attempt.run([&] {
       auto disagreed = agree(locks, attempt);

@@ -100,6 +100,7 @@ row_state memory_rows::state_of(const lock_key& key, const memory_row& found) co
     state.holder = found.holder;
     state.remaining = left_of(found);
   }
+  if (!state.owned || found.asked_version != found.version) state.asked.reset();
   if (is_done(found)) {
     state.done =
         done_mark{found.done_by, found.done_at,

@@ -34,6 +34,7 @@ struct memory_row {
   std::optional<std::chrono::system_clock::time_point> ended_at;
   std::string_view ended_as;
   std::optional<std::chrono::microseconds> lasted;
+  rowlock::version asked_version;
   rowlock::version done_by;
   std::string done_at;
   boot_clock::time_point done_until;

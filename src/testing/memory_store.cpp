@@ -28,10 +28,11 @@ class release_hints {
     return std::make_unique<entry>(*this, listener);
   }
 
-  void announce(const std::vector<lock_key>& released) {
+  void announce(const std::vector<lock_key>& changed,
+                void (release_listener::*how)(const lock_key&) = &release_listener::released) {
     const detail::checked_lock lock{mutex_};
     for (auto* listener : listeners_) {
-      for (const auto& key : released) listener->released(key);
+      for (const auto& key : changed) (listener->*how)(key);
     }
   }
 
@@ -151,6 +152,21 @@ class memory_port final : public store {
     if (held == nullptr) return change_answer::lost;
     if (held->locked_by != nullptr) return change_answer::busy;
     held->shown.note = request.note;
+    return change_answer::done;
+  }
+
+  change_answer do_ask(const ask_request& request) override {
+    {
+      const detail::checked_lock lock{rows_.mutex_at_home()};
+      const auto found = rows_.by_key.find(request.key);
+      if (found == rows_.by_key.end() || !found->second.is_committed) return change_answer::lost;
+      memory_row& held = found->second;
+      if (!held.owner || held.version != request.version) return change_answer::lost;
+      if (held.locked_by != nullptr) return change_answer::busy;
+      held.asked_version = held.version;
+      held.shown.asked = ask_mark{request.by, request.reason, utc_text()};
+    }
+    hints_.announce({request.key}, &release_listener::asked);
     return change_answer::done;
   }
 

@@ -36,13 +36,14 @@ struct wait_result {
 
 struct waiter {
   waiter(acquire_request wanted, retry_policy how, std::function<void(wait_result)> then,
-         std::function<void()> on_turn)
+         std::function<void()> on_turn, bool asks_holders = false)
       : request{std::move(wanted)},
         policy{std::move(how)},
         done{std::move(then)},
-        turn{std::move(on_turn)} {}
+        turn{std::move(on_turn)},
+        asks{asks_holders} {}
 
-  /// Of a waiter for several rows only the key, which names its queue.
+  /// Of a waiter for several rows only the key, which names its queue, and the holder.
   const acquire_request request;
   /// Only its pauses and attempts are used here. The caller applies its stop and its time limit; a
   /// try that is under way at the limit is still answered.
@@ -53,6 +54,8 @@ struct waiter {
   /// Only for several rows: called when a try is due, with the mutex of the wait_queue locked. The
   /// waiter's own thread then makes the try and reports it (`wait_queue::report_try`).
   const std::function<void()> turn;
+  /// Holders of what it waits for are asked to yield.
+  const bool asks;
 
   /// Counts a try without a grant, and schedules the next one.
   void tried(boot_clock::time_point now);

@@ -12,21 +12,30 @@
 namespace rowlock::detail {
 
 wait_loop::wait_loop(wait_queue& queue, statement_batcher& batcher,
-                     std::shared_ptr<time_source> time, outage& away, fault_sink faults)
+                     std::shared_ptr<time_source> time, outage& away, fault_sink faults,
+                     ask_sink asks)
     : queue_{queue},
       batcher_{batcher},
       time_{std::move(time)},
       outage_{away},
-      faults_{std::move(faults)} {}
+      faults_{std::move(faults)},
+      asks_{std::move(asks)} {}
 
 void wait_loop::start() {
-  const checked_lock lock{starting_};  // not the queue's: the store may notify it at once
-  if (!thread_.joinable()) {
-    start_thread("wait for keys with", [this] {
-      starting_.assume_locked();
-      thread_ = std::thread{[this] { run(); }};
-    });
+  {
+    const checked_lock lock{starting_};
+    if (!thread_.joinable()) {
+      start_thread("wait for keys with", [this] {
+        starting_.assume_locked();
+        thread_ = std::thread{[this] { run(); }};
+      });
+    }
   }
+  listen();
+}
+
+void wait_loop::listen() {
+  const checked_lock lock{starting_};  // not the queue's: the store may notify it at once
   if (has_listened_) return;
   subscription_ = batcher_.target().listen(*this);
   has_listened_ = true;
@@ -102,6 +111,7 @@ void wait_loop::read_all(std::span<const lock_key> keys) {
       [&](slice some) {
         const auto states = watch(some.of(keys));
         outage_.answered();
+        ask_holders(some.of(keys), states);
         queue_.were_read(some.of(keys), states);
       },
       [&](slice some, const std::exception_ptr& fault) {
@@ -112,6 +122,22 @@ void wait_loop::read_all(std::span<const lock_key> keys) {
         faults_(keys[some.begin], waited_for, fault, now - began);
       },
       [this] { return queue_.is_stopped(); });
+}
+
+void wait_loop::ask_holders(std::span<const lock_key> keys,
+                            std::span<const std::optional<row_state>> seen) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!seen[i] || !seen[i]->owned || !seen[i]->is_live() || seen[i]->asked) continue;
+    const auto asker = queue_.asker_for(keys[i]);
+    if (!asker) continue;
+    try {
+      batcher_.target().ask({.key = keys[i],
+                             .version = seen[i]->version,
+                             .by = *asker,
+                             .reason = "a caller waits for the key"});
+    } catch (const error&) {  // the next read asks again
+    }
+  }
 }
 
 std::optional<change_answer> wait_loop::handoff(const release_request& ended, unsigned handoffs) {

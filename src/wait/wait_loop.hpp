@@ -36,14 +36,20 @@ class wait_loop final : private release_listener {
       std::function<void(const lock_key& first, std::size_t keys, const std::exception_ptr& fault,
                          boot_clock::duration took)>;
 
-  wait_loop(wait_queue& queue, statement_batcher& batcher, std::shared_ptr<time_source> time,
-            outage& away, fault_sink faults);
+  /// Gets hints that the holder of a key was asked to yield; null: of any key. Must not throw.
+  using ask_sink = std::function<void(const lock_key* key)>;
+
+  wait_loop(
+      wait_queue& queue, statement_batcher& batcher, std::shared_ptr<time_source> time,
+      outage& away, fault_sink faults, ask_sink asks = [](const lock_key*) {});
   /// The loop must have been closed.
   ~wait_loop() override = default;
 
   /// To be called before the first waiter joins. Throws `error` (unavailable) if no thread can be
   /// started, and what `store::listen` throws. A later call continues from there.
   void start();
+  /// Listens to the notifications of the store, if it has any. Throws what `store::listen` throws.
+  void listen();
 
   /// Releases a lease that has ended after so many handoffs and grants its key to the next waiter,
   /// in one statement. Returns nothing if the lease has to be released instead. Then no waiter of
@@ -59,11 +65,17 @@ class wait_loop final : private release_listener {
   void taken(const lock_key& key, const grant_times& lasts) noexcept override {
     queue_.taken(key, lasts);
   }
-  void listening() noexcept override { queue_.listening(); }
+  void asked(const lock_key& key) noexcept override { asks_(&key); }
+  void listening() noexcept override {
+    queue_.listening();
+    asks_(nullptr);
+  }
 
   void run();
   void try_heads(const waiters& heads);
   void read_all(std::span<const lock_key> keys);
+  /// Asks the holders of these rows to yield to waiters that want that.
+  void ask_holders(std::span<const lock_key> keys, std::span<const std::optional<row_state>> seen);
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys);
   /// Reports faults that end no wait, and records whether the database is reachable.
   void note_faults(std::span<const std::shared_ptr<waiter>> heads,
@@ -74,6 +86,7 @@ class wait_loop final : private release_listener {
   const std::shared_ptr<time_source> time_;
   outage& outage_;
   const fault_sink faults_;
+  const ask_sink asks_;
 
   checked_mutex starting_;
   bool has_listened_ ROWLOCK_GUARDED_BY(starting_) = false;

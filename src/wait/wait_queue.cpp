@@ -38,10 +38,10 @@ bool wait_queue::must_wait(const lock_key& key) {
 std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy policy,
                                          const try_result& first,
                                          std::function<void(wait_result)> done,
-                                         std::function<void()> turn,
-                                         std::vector<lock_key> awaited) {
+                                         std::function<void()> turn, std::vector<lock_key> awaited,
+                                         bool asks) {
   auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done),
-                                          std::move(turn));
+                                          std::move(turn), asks);
   if (first.fault != nullptr) joining->failed(first.fault, true);
   joining->keeps_rows = first.keeps_rows;
   const checked_lock lock{mutex_};
@@ -81,6 +81,23 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
   settle(key);
   wake_.notify_one();
   return joining;
+}
+
+std::optional<std::string> wait_queue::asker_for(const lock_key& row) {
+  const checked_lock lock{mutex_};
+  const auto label_in = [](const key_queue& queue) -> std::optional<std::string> {
+    for (const auto& one : queue.waiting) {
+      if (one->asks) return one->request.holder;
+    }
+    return std::nullopt;
+  };
+  if (const auto* queue = queue_of(row)) {
+    if (auto label = label_in(*queue)) return label;
+  }
+  for (const auto* key : awaiting(row)) {
+    if (auto label = label_in(*queue_of(*key))) return label;
+  }
+  return std::nullopt;
 }
 
 void wait_queue::begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,7 +63,12 @@ class wait_queue {
   /// with `turn` joins a line; `awaited` are the rows that refused its first try, if it made one.
   std::shared_ptr<waiter> join(acquire_request wanted, retry_policy policy, const try_result& first,
                                std::function<void(wait_result)> done,
-                               std::function<void()> turn = {}, std::vector<lock_key> awaited = {});
+                               std::function<void()> turn = {}, std::vector<lock_key> awaited = {},
+                               bool asks = false);
+
+  /// The label of a waiter for the row that wants its holder asked to yield; none if no waiter
+  /// does.
+  [[nodiscard]] std::optional<std::string> asker_for(const lock_key& row);
 
   /// Ends the wait of a waiter for several rows, which has taken these; none if it has failed.
   void withdraw(waiter& leaving, std::span<const lock_key> taken) noexcept;

@@ -15,6 +15,7 @@
 #include "rowlock/lock_table.hpp"
 #include "support/documented.hpp"
 #include "support/mariadb_line.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 
@@ -73,6 +74,12 @@ class DocumentedLease : public LockedCliTest {
         statement("take over"),
         is_mysql() ? documented_values{of_owner, holder, ttl, ttl, key[0], key[1], token, former}
                    : documented_values{of_owner, holder, ttl, key[0], key[1], token, former});
+    return given.changed == 1 || !given.rows.empty();
+  }
+  [[nodiscard]] bool ask(const std::string& by, const std::string& reason) const {
+    documented_values values{{"by", by}, {"reason", reason}};
+    for (const auto& part : of_key()) values.push_back(part);
+    const auto given = answer(statement("ask"), values);
     return given.changed == 1 || !given.rows.empty();
   }
   [[nodiscard]] std::int64_t fence(version token) const {
@@ -217,6 +224,18 @@ TEST_P(DocumentedLease, DoesNotTakeOverOneThatRanOut) {
   const auto passed = try_acquire_by_the_library()->pass_on();
   run_out();
   EXPECT_FALSE(take_over(passed, std::string(32, 'c')));
+}
+
+TEST_P(DocumentedLease, IsAskedForAndTheLibrarySeesIt) {
+  auto held = try_acquire_by_the_library();
+  ASSERT_TRUE(held.acquired());
+  ASSERT_TRUE(ask("ann", "deploy"));
+  const auto wanted = held->wanted();
+  await_that([&] { return wanted.stop_requested(); });
+  EXPECT_EQ(held->asked()->by, "ann");
+  EXPECT_EQ(held->asked()->reason, "deploy");
+  EXPECT_EQ(held->release(), release_result::released);
+  EXPECT_FALSE(ask("ann", "deploy"));
 }
 
 TEST_P(DocumentedLease, HasAnOwnerWhateverTheVersion) {

@@ -146,6 +146,41 @@ TEST_P(CliHistoryTest, HasWhatWasTakenByForceFromWhomAndWhy) {
   EXPECT_EQ(events("what = 'released' and reason is null"), 1);
 }
 
+TEST_P(CliHistoryTest, HasTheLastRequestToYieldWhenTheHoldIsOver) {
+  lock_table locks{*rows_, {.holder = "worker-a"}};
+  auto held = locks.try_acquire(key_);
+  const auto token = std::to_string(held->token().number);
+  ASSERT_EQ(ask(*rows_, key_, "first", "ann"), ask_result::asked);
+  ASSERT_EQ(ask(*rows_, key_, "deploy", "ann"), ask_result::asked);
+  EXPECT_EQ(all_events(), 0);
+  const auto asked_at = show(*rows_, key_)->asked->at;
+  ASSERT_EQ(held->release(), release_result::released);
+  EXPECT_EQ(all_events(), 2);
+  EXPECT_EQ(events("what = 'asked' and holder = 'ann' and reason = 'deploy' and token = " + token +
+                   " and since is null and until is null"),
+            1);
+  EXPECT_EQ(events("what = 'released' and reason is null"), 1);
+  const auto shown = rows_->history({.what = "asked"});
+  ASSERT_EQ(shown.events.size(), 1U);
+  EXPECT_EQ(shown.events.front().at, asked_at);
+  ASSERT_EQ(locks.try_acquire(key_)->release(), release_result::released);
+  EXPECT_EQ(events("what = 'asked'"), 1);
+}
+
+TEST_P(CliHistoryTest, HasTheRequestToYieldOfAHoldThatWasHandedOver) {
+  const auto first = make_owner_id();
+  const auto token = *acquire("worker-a", first).version;
+  ASSERT_EQ(ask(*rows_, key_, "deploy", "ann"), ask_result::asked);
+  ASSERT_TRUE(
+      rows_
+          ->handoff(
+              {.ended = {key_, first, token},
+               .next = {.key = key_, .owner = make_owner_id(), .holder = "worker-b", .ttl = 1h}})
+          .granted);
+  EXPECT_EQ(events("what = 'asked' and holder = 'ann'"), 1);
+  EXPECT_EQ(events("what = 'handed over' and holder = 'worker-a'"), 1);
+}
+
 TEST_P(CliHistoryTest, HasThatAKeyStayedClosedAndWasOpenedByForce) {
   const auto owner = make_owner_id();
   const auto granted = acquire("worker-a", owner).version.value();

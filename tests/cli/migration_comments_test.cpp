@@ -69,7 +69,7 @@ TEST(MigrationComments, OfSqliteAreInItsSchema) {
     EXPECT_TRUE(before.starts_with("  -- ")) << line;
   }
   EXPECT_EQ(tables, 3);
-  EXPECT_EQ(columns, 20 + 3 + 12);
+  EXPECT_EQ(columns, 24 + 3 + 12);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST_P(CliServedLocksTest, AHeldLockHasTheFieldsOfTheContract) {
   EXPECT_EQ(fields_of(lock),
             (std::set<std::string>{"type", "source", "state", "holder", "since", "held_ms",
                                    "ttl_ms", "sign_of_life_ms", "remaining_ms", "version", "note",
-                                   "waiting", "correlation_id", "failures", "expiries",
+                                   "waiting", "asked", "correlation_id", "failures", "expiries",
                                    "force_reason", "last", "forced"}));
   EXPECT_EQ(lock.at("source"), "42");
   EXPECT_EQ(lock.at("state"), "held");

@@ -149,7 +149,8 @@ TEST_P(CliShowTest, GivesProgramsEveryField) {
   EXPECT_EQ(row.at("correlation_id"), "");
   EXPECT_EQ(row.at("waited_for"), false);
   EXPECT_EQ(row.at("used_by"), nullptr);
-  EXPECT_EQ(row.size(), 21U);
+  EXPECT_EQ(row.at("asked"), nullptr);
+  EXPECT_EQ(row.size(), 22U);
   EXPECT_THAT(show().output,
               AllOf(ContainsRegex("done       20.* UTC by version [0-9]+, remember"),
                     ContainsRegex("forced     20.* UTC, from worker-a: gone \\(by ann\\)\n")));

@@ -290,8 +290,7 @@ TEST(CliUsageTest, LeadNeedsACommandAndReadsItsOptionsBeforeItCampaigns) {
 
 TEST(CliUsageTest, ReleaseNeedsForceAndAReason) {
   const words release{"release", nowhere, "--type", "invoice", "--source", "42", "--yes"};
-  EXPECT_THAT(run_rowlock(release + words{"--reason", "why"}).errors,
-              HasSubstr("--force is required"));
+  EXPECT_THAT(run_rowlock(release + words{"--reason", "why"}).errors, HasSubstr("give --ask"));
   EXPECT_THAT(run_rowlock(release + words{"--force"}).errors, HasSubstr("--reason is required"));
   for (const auto& wrong :
        {words{"--reason", ""}, words{"--reason", std::string(1025, 'r')},

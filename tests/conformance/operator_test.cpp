@@ -264,12 +264,14 @@ TEST_P(OperatorAmongOthers, PurgeSkipsWhatATransactionHas) {
   EXPECT_TRUE(read(other_key_));
 }
 
-TEST_P(OperatorAmongOthers, ForceReleaseAndNoteOfARowThatATransactionHasAreBusy) {
+TEST_P(OperatorAmongOthers, ForceReleaseNoteAndRequestOfARowThatATransactionHasAreBusy) {
   const auto held = granted(key_, mine_);
   const auto stranger = bench_->lock_as_a_stranger(key_);
   EXPECT_EQ(rows_->force_release({.key = key_, .version = held, .reason = "a test"}),
             force_answer::busy);
   EXPECT_EQ(rows_->write_note({.key = key_, .owner = mine_, .version = held, .note = "n"}),
+            change_answer::busy);
+  EXPECT_EQ(rows_->ask({.key = key_, .version = held, .by = "ops", .reason = "a test"}),
             change_answer::busy);
   EXPECT_EQ(row(key_).version, held);
 }

@@ -31,7 +31,7 @@ class SetAttempt : public testing::Test {
 };
 
 TEST_F(SetAttempt, ThatIsGrantedEndsAnOutage) {
-  detail::set_attempt attempt{leases_, no_wait(), "all of", {key_}, ""};
+  detail::set_attempt attempt{leases_, {}, "all of", {key_}};
   leases_.outage().failed(3, fault(), time_->now());
   detail::set_request wanted{
       {{.request = {.key = key_, .owner = attempt.owner(), .holder = "ours", .ttl = 30s}}}};
@@ -40,7 +40,7 @@ TEST_F(SetAttempt, ThatIsGrantedEndsAnOutage) {
 }
 
 TEST_F(SetAttempt, ThrowsAnotherObjectThanItLeavesForOtherThreads) {
-  detail::set_attempt attempt{leases_, wait_for(1s), "all of", {key_}, ""};
+  detail::set_attempt attempt{leases_, {.wait = 1s}, "all of", {key_}};
   const auto mine = fault();
   std::exception_ptr thrown;
   try {

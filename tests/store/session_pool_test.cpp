@@ -52,6 +52,7 @@ class numbered_session final : public session {
     return {};
   }
   change_answer do_write_note(const note_request& /*request*/) override { return {}; }
+  change_answer do_ask(const ask_request& /*request*/) override { return {}; }
   std::vector<std::optional<row_state>> do_read(std::span<const lock_key> /*keys*/,
                                                 read_mode /*mode*/) override {
     return {};

@@ -105,6 +105,9 @@ class hooked_store final : public passing_store {
     }
     return hooked("hand_over", 1, [&] { return passing_store::do_handoff(request); });
   }
+  change_answer do_ask(const ask_request& request) override {
+    return hooked("ask", 1, [&] { return passing_store::do_ask(request); });
+  }
   change_answer do_write_note(const note_request& request) override {
     return hooked("write_note", 1, [&] { return passing_store::do_write_note(request); });
   }

@@ -267,6 +267,7 @@ class Database:
             "version": event["version"],
             "note": "",
             "waiting": event["version"] % 7 == 0,
+            "asked": None,
             "correlation_id": event["correlation_id"],
             "failures": 0,
             "expiries": 0,

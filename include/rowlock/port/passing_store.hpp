@@ -23,6 +23,7 @@ enum class store_call {
   release,
   handoff,
   write_note,
+  ask,
   read,
   list,
   force_release,
@@ -85,6 +86,9 @@ class ROWLOCK_EXPORT passing_store : public store {
   }
   change_answer do_write_note(const note_request& request) override {
     return passed(store_call::write_note, [&](store& to) { return to.do_write_note(request); });
+  }
+  change_answer do_ask(const ask_request& request) override {
+    return passed(store_call::ask, [&](store& to) { return to.do_ask(request); });
   }
   std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
                                                 read_mode mode) override {

@@ -96,7 +96,7 @@ struct renew_request {
   std::chrono::microseconds ttl{};
 };
 
-/// The answer to a renewal, a release, a handoff or a note.
+/// The answer to a renewal, a release, a handoff, a note or a request to yield.
 enum class change_answer {
   done,
   busy,  ///< A transaction has the row.
@@ -170,6 +170,8 @@ struct row_state {
   std::int64_t expiry_count = 0;
   /// A holder's note for others to read; it stays until another note is written.
   std::string note = {};
+  /// If owned, the last request to its holder to yield; none if there was none.
+  std::optional<ask_mark> asked = std::nullopt;
   /// Set while the work is remembered as done.
   std::optional<done_mark> done = std::nullopt;
   /// Why, when and from whom the row was last taken by force.
@@ -209,6 +211,17 @@ struct note_request {
   rowlock::version version;
   /// At most 1,024 bytes of UTF-8 without NUL; empty removes the last one.
   std::string note;
+};
+
+/// A request to the holder of a key to yield it.
+struct ask_request {
+  lock_key key;
+  /// That of the holder's grant, as it was read.
+  rowlock::version version;
+  /// A label for people; at most 128 bytes of UTF-8 without NUL.
+  std::string by;
+  /// 1 to 1,024 bytes of UTF-8 without NUL.
+  std::string reason;
 };
 
 struct force_request {
@@ -365,6 +378,7 @@ ROWLOCK_EXPORT void check(const release_request& request);
 /// Also misuse: two different keys, and what handoff_request rules out.
 ROWLOCK_EXPORT void check(const handoff_request& request);
 ROWLOCK_EXPORT void check(const note_request& request);
+ROWLOCK_EXPORT void check(const ask_request& request);
 ROWLOCK_EXPORT void check(const force_request& request);
 ROWLOCK_EXPORT void check(const purge_request& request);
 ROWLOCK_EXPORT void check(const list_request& request);

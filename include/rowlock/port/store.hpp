@@ -38,7 +38,9 @@ class ROWLOCK_EXPORT release_listener {
   /// A hint that a store may omit: the key was granted, perhaps to this process. It mostly follows
   /// the notification of the release before.
   virtual void taken(const lock_key& /*key*/, const grant_times& /*lasts*/) noexcept {}
-  /// Releases are announced from now on; earlier ones may have been missed.
+  /// A hint: the holder of the key may have been asked to yield it.
+  virtual void asked(const lock_key& /*key*/) noexcept {}
+  /// Releases and requests are announced from now on; earlier ones may have been missed.
   virtual void listening() noexcept = 0;
 };
 
@@ -229,6 +231,15 @@ class ROWLOCK_EXPORT store : public store_admin {
     check(request);
     return do_write_note(request);
   }
+  /// Writes into the row of a lease that its holder is asked to yield, and announces it to
+  /// processes that `listen`. Replaces an earlier request; the next grant forgets it. `lost` if no
+  /// lease has the row at this version. One round trip; one more for the announcement, and one if
+  /// it was not written.
+  change_answer ask(const ask_request& request) {
+    home().require();
+    check(request);
+    return do_ask(request);
+  }
   /// The states of the rows; none for a missing row. One round trip.
   ///
   /// `ready_to_commit` creates missing rows and unsets leases that have run out, which moves their
@@ -244,10 +255,10 @@ class ROWLOCK_EXPORT store : public store_admin {
   /// far as this role may see it. The lock may already be over. One more round trip a row.
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys,
                                              read_mode mode = read_mode::committed);
-  /// Notifies `listener` of releases and grants of watched rows. The listener and the store must
-  /// outlive the subscription. Notifications may be lost or wrong. Null: this store announces
-  /// nothing. No round trip: listening starts, and restarts, in the background. Ending it waits at
-  /// most for a connection being opened.
+  /// Notifies `listener` of releases and grants of watched rows, and of requests to yield. The
+  /// listener and the store must outlive the subscription. Notifications may be lost or wrong.
+  /// Null: this store announces nothing. No round trip: listening starts, and restarts, in the
+  /// background. Ending it waits at most for a connection being opened.
   std::unique_ptr<subscription> listen(release_listener& listener) {
     home().require();
     return do_listen(listener);
@@ -261,6 +272,7 @@ class ROWLOCK_EXPORT store : public store_admin {
   virtual std::vector<change_answer> do_release(std::span<const release_request> requests) = 0;
   virtual handoff_answer do_handoff(const handoff_request& request);
   virtual change_answer do_write_note(const note_request& request) = 0;
+  virtual change_answer do_ask(const ask_request& request) = 0;
   virtual std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
                                                         read_mode mode) = 0;
   virtual std::unique_ptr<subscription> do_listen(release_listener& /*listener*/) {

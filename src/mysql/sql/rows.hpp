@@ -22,7 +22,9 @@ inline constexpr std::string_view columns =
        timestampdiff(MICROSECOND, l.acquired_at, utc_timestamp(6)) AS since_us, l.ttl_us,
        CAST(l.correlation_id AS BINARY) AS correlation_id,
        date_format(l.ended_at, '%Y-%m-%d %H:%i:%s.%f') AS ended_at, l.ended_as,
-       timestampdiff(MICROSECOND, l.acquired_at, l.ended_at) AS lasted_us)sql";
+       timestampdiff(MICROSECOND, l.acquired_at, l.ended_at) AS lasted_us, l.asked_version,
+       date_format(l.asked_at, '%Y-%m-%d %H:%i:%s.%f') AS asked_at,
+       CAST(l.asked_by AS BINARY) AS asked_by, CAST(l.ask_reason AS BINARY) AS ask_reason)sql";
 
 // Reads the committed state of rows, or the state that the transaction sees. Returns a row for each
 // key, in no order. Times left are in microseconds from now.
@@ -106,6 +108,15 @@ inline constexpr std::string_view write_note = R"sql(
 UPDATE {rows: owner, version, note}
    SET l.note = CONVERT(nullif(unhex(w.note), X'') USING utf8mb4)
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
+)sql";
+
+// Asks the holder of a lease to yield. Changes no row if no lease has it at this version.
+inline constexpr std::string_view ask = R"sql(
+UPDATE {rows: version, holder, reason}
+   SET l.asked_version = l.version, l.asked_at = utc_timestamp(6),
+       l.asked_by = CONVERT(unhex(w.holder) USING utf8mb4),
+       l.ask_reason = CONVERT(unhex(w.reason) USING utf8mb4)
+ WHERE l.version = w.version AND l.owner IS NOT NULL
 )sql";
 
 // Returns the row if no transaction has locked it; locks it only while the statement runs. MySQL

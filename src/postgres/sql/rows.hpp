@@ -21,7 +21,8 @@ inline constexpr std::string_view state = R"sql(l.version, l.owner, l.holder,
         END AS lasted_us, l.ended_as,
        l.waiting_until > clock_timestamp() AS is_waited_for,
        to_char(l.forced_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS forced_at,
-       l.forced_from,
+       l.forced_from, l.asked_version, l.asked_by, l.ask_reason,
+       to_char(l.asked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS asked_at,
        {left_us} AS remaining_us,
        l.failure_count, l.expiry_count, l.note, l.force_reason, l.done_by,
        to_char(l.done_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS done_at,
@@ -59,7 +60,7 @@ RETURNING (SELECT set_config('synchronous_commit', 'off', true)) AS committed
 
 // Reads the name of the table's notification channel. Payload of a release: `type id`. Payload of a
 // grant: `+`, the duration of the lease, the time for which the row stays watched, both in
-// microseconds, `type id`. No parameters.
+// microseconds, `type id`. Of a request to yield: `?type id`. No parameters.
 inline constexpr std::string_view announcement_channel =
     "SELECT 'rowlock_' || 'shared_lock'::regclass::oid AS channel";
 
@@ -149,6 +150,27 @@ UPDATE shared_lock l
  WHERE {unlocked_lease}
 RETURNING 1 AS place, version
 )sql";
+
+// Asks the holder of a lease to yield: `announce_ask` has to follow. No row if no lease has the row
+// at this version, or it is locked. $1 type, $2 id, $3 the version that was read, $4 by whom, $5
+// the reason
+inline constexpr std::string_view ask = R"sql(
+UPDATE shared_lock l
+   SET asked_version = l.version, asked_at = clock_timestamp(), asked_by = $4::text,
+       ask_reason = $5::text
+ WHERE l.ctid = (SELECT ctid
+                   FROM shared_lock
+                  WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
+                    FOR NO KEY UPDATE SKIP LOCKED)
+   AND l.lock_type = $1 AND l.source_id = $2
+RETURNING 1 AS place, l.version
+)sql";
+
+// Notifies the holders of requests to yield, unless the row has changed since.
+// Arrays: $1 types, $2 ids, $3 versions
+inline constexpr std::string_view announce_ask = R"sql(
+SELECT pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
+                 '?' || l.lock_type || ' ' || l.source_id) AS announced{unchanged_rows})sql";
 
 // Lists the sessions whose transactions hold the row, without locking it. A row lock shows only in
 // xmax. That is the id of a transaction, or of a group of them that share the lock, and it stays

@@ -107,7 +107,11 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
                        ('note', 'text', false, 'has_at_most_1024_bytes'),
                        ('forced_at', 'timestamptz', false, NULL),
                        ('forced_from', 'text', false, NULL),
-                       ('force_reason', 'text', false, 'has_at_most_1024_bytes'))
+                       ('force_reason', 'text', false, 'has_at_most_1024_bytes'),
+                       ('asked_version', 'bigint', false, NULL),
+                       ('asked_at', 'timestamptz', false, NULL),
+                       ('asked_by', 'text', false, NULL),
+                       ('ask_reason', 'text', false, 'has_at_most_1024_bytes'))
                AS w (name, type, is_needed, rule)
           LEFT JOIN pg_attribute a
                  ON a.attrelid = f.oid AND a.attname = w.name AND NOT a.attisdropped

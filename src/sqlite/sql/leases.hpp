@@ -29,7 +29,8 @@ inline constexpr std::string_view columns =
        note, force_reason, forced_at || '000', forced_from,
        CAST(round((julianday('now') - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000,
        ttl_us, correlation_id, ended_at || '000', ended_as,
-       CAST(round((julianday(ended_at) - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000)";
+       CAST(round((julianday(ended_at) - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000,
+       asked_version, asked_at || '000', asked_by, ask_reason)";
 
 // Reads the row of a key.
 // ?1 lock_type, ?2 source_id
@@ -171,6 +172,17 @@ inline constexpr std::string_view write_note = R"(
 UPDATE shared_lock
    SET note = nullif(?5, '')
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
+)";
+
+// Asks the holder of a lease to yield. Changes no row if no lease has it at this version.
+// ?1 lock_type, ?2 source_id, ?3 the version that was read, ?4 by whom, ?5 the reason
+inline constexpr std::string_view ask = R"(
+UPDATE shared_lock
+   SET asked_version = version,
+       asked_at      = {now},
+       asked_by      = ?4,
+       ask_reason    = ?5
+ WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3 AND owner IS NOT NULL
 )";
 
 // Prepares a row for a commit at its version: creates a missing row, and unsets an expired lease. A
