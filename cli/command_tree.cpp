@@ -54,6 +54,7 @@ std::unique_ptr<CLI::App> command_tree(const std::vector<std::string>& command, 
   add_lead(*tree, command, chosen);
   add_list(*tree, chosen);
   add_top(*tree, chosen);
+  add_watch(*tree, chosen);
   add_show(*tree, chosen);
   add_history(*tree, chosen);
   add_release(*tree, chosen);

@@ -21,6 +21,7 @@ void add_migrate(CLI::App& app, action& chosen);
 void add_doctor(CLI::App& app, action& chosen);
 void add_list(CLI::App& app, action& chosen);
 void add_top(CLI::App& app, action& chosen);
+void add_watch(CLI::App& app, action& chosen);
 void add_show(CLI::App& app, action& chosen);
 void add_release(CLI::App& app, action& chosen);
 void add_history(CLI::App& app, action& chosen);

@@ -65,8 +65,7 @@ struct command_end {
 /// they get the same. The call then waits until they are gone. When the holder is asked to yield,
 /// the command gets `on_ask`, and may go on. Throws `command_error`.
 command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
-                      std::chrono::milliseconds grace,
-                      std::optional<int> on_ask = std::nullopt);
+                      std::chrono::milliseconds grace, std::optional<int> on_ask = std::nullopt);
 
 class locked_command {
  public:

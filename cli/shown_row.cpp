@@ -180,6 +180,10 @@ std::string json_text(const ordered_json& shown) {
   return shown.dump(2, ' ', true, ordered_json::error_handler_t::replace);
 }
 
+std::string compact_json(const ordered_json& shown) {
+  return shown.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
+}
+
 void print_json(const ordered_json& shown) { std::cout << json_text(shown) << '\n'; }
 
 }  // namespace rowlock::cli

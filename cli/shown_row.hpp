@@ -54,6 +54,8 @@ nlohmann::ordered_json json_of(const lock_event& event);
 std::string json_text(const nlohmann::ordered_json& shown);
 /// The same as a line.
 void print_json(const nlohmann::ordered_json& shown);
+/// The same without line breaks.
+std::string compact_json(const nlohmann::ordered_json& shown);
 
 }  // namespace rowlock::cli
 

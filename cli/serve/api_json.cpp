@@ -84,8 +84,4 @@ std::string read_history(store& rows, const history_request& request, std::size_
   }
 }
 
-std::string compact_json(const ordered_json& shown) {
-  return shown.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
-}
-
 }  // namespace rowlock::cli

@@ -33,9 +33,6 @@ std::optional<lock_event> event_at(std::string_view cursor);
 /// Throws `error`. Six round trips a page at most.
 std::string read_history(store& rows, const history_request& request, std::size_t limit);
 
-/// In ASCII, on one line. Bytes that are not UTF-8 become U+FFFD.
-std::string compact_json(const nlohmann::ordered_json& shown);
-
 }  // namespace rowlock::cli
 
 #endif

@@ -14,6 +14,7 @@
 #include "cli/fault_text.hpp"
 #include "cli/serve/api_json.hpp"
 #include "cli/serve/web_files.hpp"
+#include "cli/shown_row.hpp"
 #include "cli/values.hpp"
 #include "rowlock/error.hpp"
 

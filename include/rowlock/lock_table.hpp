@@ -23,6 +23,7 @@
 #include "rowlock/port/batching_store.hpp"
 #include "rowlock/port/store.hpp"
 #include "rowlock/retry.hpp"
+#include "rowlock/watch.hpp"
 
 namespace rowlock {
 
@@ -219,6 +220,17 @@ class ROWLOCK_EXPORT lock_table {
   template <class Callback>
   auto with_lock_all(const std::vector<lock_key>& keys, Callback&& callback,
                      const acquire_options& options = {});
+
+  /// Calls `callback` with the state of `key` soon, and then with each new one that it sees, the
+  /// last one at any rate: a grant, a release, a lease that ran out, a note, a request to yield,
+  /// and, with the reason, that the database could not be read; when it can be read again the
+  /// present state follows. A renewal makes no new state. New states are seen within a second, and
+  /// at once where the store announces releases; states that come while `callback` runs replace
+  /// each other. Calls run in one thread for all watches of the table, one at a time, and must not
+  /// throw. One round trip a second for all watched keys, at most twenty a second. It proves
+  /// nothing: the state may be out of date. Throws `error`: misuse, unavailable if no thread can be
+  /// started.
+  [[nodiscard]] key_watch watch(const lock_key& key, watch_callback callback);
 
   /// The row's last committed state, or none if it is missing. One round trip. Throws `error`;
   /// unavailable while the lock_table is being destroyed.

@@ -53,7 +53,9 @@ lease_keeper::lease_keeper(store& target, lock_options options)
                    boot_clock::duration took) {
               events_.emit_fault(fault_operation::acquire, first, keys, fault, took);
             },
-            [this](const lock_key* key) { registry_.may_be_asked(key); }},
+            {.asked = [this](const lock_key* key) { registry_.may_be_asked(key); },
+             .changed = [this](const lock_key* key) { watcher_.may_have_changed(key); }}},
+      watcher_{target_, options_.time},
       deferred_{batcher_, registry_, events_, options_.time,
                 [this](const lock_key& key) { queue_.released(key); }},
       releaser_{home_, gate_,     registry_, batcher_,      queue_,
@@ -74,16 +76,17 @@ void lease_keeper::start_threads() {
       renewer_.emplace(target_, registry_, deferred_, *loss_executor_, events_, options_.time);
     }
     if (!renewer_thread_.joinable()) renewer_thread_ = std::thread{[this] { renewer_->run(); }};
-    if (!watcher_thread_.joinable()) watcher_thread_ = std::thread{[this] { watch(); }};
+    if (!watcher_thread_.joinable()) watcher_thread_ = std::thread{[this] { watch_deadlines(); }};
   });
   has_threads_.store(true, std::memory_order_release);
 }
 
-void lease_keeper::watch() {
+void lease_keeper::watch_deadlines() {
   for (auto due = registry_.wait_for_overdue(); !due.is_empty();
        due = registry_.wait_for_overdue()) {
     for (auto& [warning, is_at_risk] : due.warnings) {
-      loss_executor_->post([warning = std::move(warning), is = is_at_risk] { warning->tell(is); });
+      loss_executor_->post(
+          [warning = std::move(warning), is = is_at_risk] { warning->told.call(is); });
     }
     lose(due.lost, loss_reason::ran_out);
     lose(due.stuck, loss_reason::no_progress);
@@ -177,18 +180,32 @@ std::shared_ptr<risk> lease_keeper::watch_risk(lease_state& watched,
 void lease_keeper::end_watch(lease_state& watched, const std::shared_ptr<risk>& ended) noexcept {
   if (!home_.is_here()) return;
   registry_.remove_risk(watched, ended);
-  ended->close();
+  ended->told.close();
+}
+
+void lease_keeper::listen() {
+  try {
+    loop_.listen();
+  } catch (const error&) {  // what is not announced is found by reads
+  }
 }
 
 std::stop_token lease_keeper::wanted(lease_state& held) {
   if (const auto here = home_.is_here() ? begin_operation() : std::nullopt) {
     registry_.listen_to_asks(held);
-    try {
-      loop_.listen();
-    } catch (const error&) {  // the reads after renewals find requests
-    }
+    listen();
   }
   return held.wanted.get_token();
+}
+
+std::shared_ptr<watched_entry> lease_keeper::watch(lock_key key, watch_callback callback) {
+  auto added = watcher_.add(std::move(key), std::move(callback));
+  listen();
+  return added;
+}
+
+void lease_keeper::end_watch(const std::shared_ptr<watched_entry>& ended) noexcept {
+  if (home_.is_here()) watcher_.remove(ended);
 }
 
 std::optional<ask_mark> lease_keeper::asked(const lease_state& held) {
@@ -267,6 +284,7 @@ void lease_keeper::close() noexcept {
   gate_.await_last();
   pool_.close();
   loop_.close();
+  watcher_.close();
   if (!renewer_thread_.joinable()) return events_.close();
   end_leases();  // granted meanwhile
   registry_.close();

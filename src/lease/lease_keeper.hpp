@@ -21,9 +21,11 @@
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_table.hpp"
+#include "rowlock/watch.hpp"
 #include "wait/outage.hpp"
 #include "wait/wait_loop.hpp"
 #include "wait/wait_queue.hpp"
+#include "watch/key_watcher.hpp"
 
 namespace rowlock::detail {
 
@@ -102,6 +104,9 @@ class lease_keeper {
                                    std::function<void(bool)> callback);
   void end_watch(lease_state& watched, const std::shared_ptr<risk>& ended) noexcept;
   std::stop_token wanted(lease_state& held);
+  /// During an operation. Throws `error` (unavailable) if no thread can be started.
+  std::shared_ptr<watched_entry> watch(lock_key key, watch_callback callback);
+  void end_watch(const std::shared_ptr<watched_entry>& ended) noexcept;
   [[nodiscard]] std::optional<ask_mark> asked(const lease_state& held);
   std::string pass_on(lease_state& passed);
 
@@ -112,7 +117,8 @@ class lease_keeper {
   void close() noexcept;
 
  private:
-  void watch();
+  void watch_deadlines();
+  void listen();
   void lose(const lease_states& lost, loss_reason why);
   /// Marks all leases lost; their rows are released in the background.
   void end_leases() noexcept;
@@ -129,6 +135,7 @@ class lease_keeper {
   detail::outage outage_;
   wait_queue queue_;
   wait_loop loop_;
+  key_watcher watcher_;
   deferred_releases deferred_;
   detail::releaser releaser_;
   detail::worker_pool pool_;

@@ -189,6 +189,16 @@ ask_result lock_table::ask(const lock_key& key, const std::string& reason) {
   throw error{errc::unavailable, "the lock_table is being destroyed: ask another one"};
 }
 
+key_watch lock_table::watch(const lock_key& key, watch_callback callback) {
+  auto stored = in_scope(key);
+  check(stored);
+  if (callback == nullptr) throw error{errc::misuse, "a watch has no callback: pass one"};
+  keeper_->home().require();
+  const auto here = keeper_->begin_operation();
+  if (here) return {keeper_, keeper_->watch(std::move(stored), std::move(callback))};
+  throw error{errc::unavailable, "the lock_table is being destroyed: watch through another one"};
+}
+
 void lock_table::write_first_note(lease& granted, const std::optional<std::string>& note) {
   if (!note) return;
   try {

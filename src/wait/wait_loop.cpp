@@ -13,13 +13,13 @@ namespace rowlock::detail {
 
 wait_loop::wait_loop(wait_queue& queue, statement_batcher& batcher,
                      std::shared_ptr<time_source> time, outage& away, fault_sink faults,
-                     ask_sink asks)
+                     hint_sinks hints)
     : queue_{queue},
       batcher_{batcher},
       time_{std::move(time)},
       outage_{away},
       faults_{std::move(faults)},
-      asks_{std::move(asks)} {}
+      hints_{std::move(hints)} {}
 
 void wait_loop::start() {
   {

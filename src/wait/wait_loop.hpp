@@ -23,6 +23,14 @@ namespace rowlock::detail {
 
 class outage;
 
+/// Get hints; null: about any key. Must not throw.
+struct hint_sinks {
+  /// The holder was asked to yield.
+  std::function<void(const lock_key* key)> asked = [](const lock_key*) {};
+  /// The row has changed.
+  std::function<void(const lock_key* key)> changed = [](const lock_key*) {};
+};
+
 /// For keys, one call tries all rows that may be free; the head of a line gets its turn and tries
 /// in its caller's thread. Now and then one call reads all rows that are waited for: less than
 /// twice a second once no new queue has come for a while.
@@ -36,12 +44,8 @@ class wait_loop final : private release_listener {
       std::function<void(const lock_key& first, std::size_t keys, const std::exception_ptr& fault,
                          boot_clock::duration took)>;
 
-  /// Gets hints that the holder of a key was asked to yield; null: of any key. Must not throw.
-  using ask_sink = std::function<void(const lock_key* key)>;
-
-  wait_loop(
-      wait_queue& queue, statement_batcher& batcher, std::shared_ptr<time_source> time,
-      outage& away, fault_sink faults, ask_sink asks = [](const lock_key*) {});
+  wait_loop(wait_queue& queue, statement_batcher& batcher, std::shared_ptr<time_source> time,
+            outage& away, fault_sink faults, hint_sinks hints = {});
   /// The loop must have been closed.
   ~wait_loop() override = default;
 
@@ -61,14 +65,22 @@ class wait_loop final : private release_listener {
   void close();
 
  private:
-  void released(const lock_key& key) noexcept override { queue_.released(key); }
+  void released(const lock_key& key) noexcept override {
+    queue_.released(key);
+    hints_.changed(&key);
+  }
   void taken(const lock_key& key, const grant_times& lasts) noexcept override {
     queue_.taken(key, lasts);
+    hints_.changed(&key);
   }
-  void asked(const lock_key& key) noexcept override { asks_(&key); }
+  void asked(const lock_key& key) noexcept override {
+    hints_.asked(&key);
+    hints_.changed(&key);
+  }
   void listening() noexcept override {
     queue_.listening();
-    asks_(nullptr);
+    hints_.asked(nullptr);
+    hints_.changed(nullptr);
   }
 
   void run();
@@ -86,7 +98,7 @@ class wait_loop final : private release_listener {
   const std::shared_ptr<time_source> time_;
   outage& outage_;
   const fault_sink faults_;
-  const ask_sink asks_;
+  const hint_sinks hints_;
 
   checked_mutex starting_;
   bool has_listened_ ROWLOCK_GUARDED_BY(starting_) = false;

@@ -159,13 +159,13 @@ std::string fault_run::totals() {
   std::ostringstream text;
   const auto& counts = sheet_.score();
   text << ground_.name() << ": " << sheet_.acquisitions() << " acquisitions (" << counts.leases
-       << " leases, of them " << counts.extended << " extended and " << counts.passed_on
-       << " passed on, " << counts.row_locks << " row locks), " << counts.refusals << " refused, "
-       << counts.commits << " commits, " << counts.unknown_outcomes << " unknown outcomes, "
-       << counts.faults << " faults reported\n  former holders: " << counts.late_tries
-       << " tries to commit, " << counts.late_refusals << " refused by the fence, "
-       << counts.late_commits << " committed; " << counts.surprised
-       << " more refused that did not know\n  ";
+       << " leases, of them " << counts.extended << " extended, " << counts.asked
+       << " asked for and " << counts.passed_on << " passed on, " << counts.row_locks
+       << " row locks), " << counts.refusals << " refused, " << counts.commits << " commits, "
+       << counts.unknown_outcomes << " unknown outcomes, " << counts.faults
+       << " faults reported\n  former holders: " << counts.late_tries << " tries to commit, "
+       << counts.late_refusals << " refused by the fence, " << counts.late_commits << " committed; "
+       << counts.surprised << " more refused that did not know\n  ";
   auto struck = chaos_.tally();
   struck.insert(victims_.begin(), victims_.end());
   const char* separator = "";

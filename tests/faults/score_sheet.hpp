@@ -34,6 +34,7 @@ struct score {
   /// The fence refused a holder that had not checked whether it was late.
   std::atomic<std::uint64_t> surprised;
   std::atomic<std::uint64_t> extended;   ///< Leases, by hand.
+  std::atomic<std::uint64_t> asked;      ///< Leases whose holders saw a request to yield.
   std::atomic<std::uint64_t> passed_on;  ///< Leases that were taken over.
   std::atomic<std::uint64_t> unknown_outcomes;
   std::atomic<std::uint64_t> faults;

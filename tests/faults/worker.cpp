@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -74,13 +75,14 @@ void worker::take_turns(const Turn& turn) {
 }
 
 void worker::work_under_lease(lock_table& locks, int key) {
-  auto granted = locks.try_acquire(lock_key_of(key), {.wait = short_wait()});
+  auto granted = locks.try_acquire(lock_key_of(key), {.wait = short_wait(), .ask = draw(2) == 0});
   if (!granted.acquired()) {
     ++sheet_.score().refusals;
     return;
   }
   lease held = *std::move(granted);
   ++sheet_.score().leases;
+  const std::stop_callback when_asked{held.wanted(), [this] { ++sheet_.score().asked; }};
   const in_phase here{now(), phase::holding};
   if (!treat_by_hand(locks, held)) return;
   belief_in_lease belief{sheet_, key, held};
