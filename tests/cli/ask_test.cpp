@@ -69,7 +69,7 @@ TEST_P(CliAskTest, EndsATermAndTheCommandGetsSigterm) {
 
 TEST_P(CliAskTest, SendsACommandTheSignalThatItWants) {
   child_process running{
-      script_under_lock("trap 'exit 0' USR1; echo ready >&2; while :; do sleep 0.1; done",
+      script_under_lock("trap 'kill $!; exit 0' USR1; sleep 600 & echo ready >&2; wait",
                         {"--on-ask", "USR1", "--ttl", "1s"})};
   errors_with("ready", running);
   EXPECT_EQ(ask("invoice", "42").code, 0);

@@ -11,6 +11,7 @@
 #include "cli/cli_test.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/operators.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 
@@ -24,9 +25,10 @@ class CliWatchTest : public LockedCliTest {
   /// The lines up to the first that has this text.
   static std::vector<std::string> lines_until(const std::string& text, child_process& watching) {
     std::vector<std::string> lines;
-    do {
+    await_that([&] {
       lines.push_back(watching.read_line().value());
-    } while (lines.back().find(text) == std::string::npos);
+      return lines.back().find(text) != std::string::npos;
+    });
     return lines;
   }
 
