@@ -64,6 +64,8 @@ nlohmann::ordered_json as_json(const plan& does, const measured& result) {
     json["handover_p50"] = in_microseconds(counted.handover.at(0.5));
     json["handover_p99"] = in_microseconds(counted.handover.at(0.99));
   }
+  const auto all_time = result.length * does.processes;
+  json["client_percent"] = 100 * std::chrono::duration<double>{counted.process_cpu} / all_time;
   if (done > 0 && counted.process_cpu.count() > 0) {
     json["thread_cpu_each"] = of_each(in_microseconds(counted.thread_cpu));
     json["process_cpu_each"] = of_each(in_microseconds(counted.process_cpu));

@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "postgres/sql/leases.hpp"
@@ -15,6 +17,7 @@
 #include "race/rowlock_contender.hpp"
 #include "rowlock/port/requests.hpp"
 #include "rowlock/postgres_store.hpp"
+#include "rowlock/soci_store.hpp"
 
 namespace rowlock::race {
 
@@ -24,6 +27,26 @@ postgres_options options_in(const place& where) {
   return {.table = lock_table_in(where),
           .pool_size = where.connections,
           .pool_timeout = std::chrono::minutes{1}};
+}
+
+/// The server as SOCI reads it; its URL is as script/support/throwaway-postgres writes it.
+std::string soci_target(const place& where) {
+  std::smatch parts;
+  const std::regex url{"[a-z]+://([^@]*)@([^:/]+):([0-9]+)/(.*)"};
+  if (!std::regex_match(where.server, parts, url)) {
+    throw std::runtime_error{"ROWLOCK_TEST_POSTGRES is not postgresql://user@host:port/database"};
+  }
+  return "postgresql://user=" + parts[1].str() + " host=" + parts[2].str() +
+         " port=" + parts[3].str() + " dbname=" + parts[4].str();
+}
+
+contender_factory open_through_soci(const place& where) {
+  return through_lock_table(
+      std::make_unique<soci_store>(soci_target(where),
+                                   soci_options{.table = lock_table_in(where),
+                                                .pool_size = where.connections,
+                                                .pool_timeout = std::chrono::minutes{1}}),
+      {.ttl = ttl});
 }
 
 /// With a pool of connections that does nothing else.
@@ -115,6 +138,7 @@ std::vector<protocol> postgres_protocols() {
   const opening bare = contenders_sharing<bare_contender, bare_connections>;
   return {
       through("rowlock", through_the_table),
+      through("rowlock_soci", open_through_soci),
       through("rowlock_history", through_the_table, history_option::with),
       through("rowlock_ungrouped", ungrouped),
       through("rowlock_durable_release",

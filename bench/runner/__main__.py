@@ -26,6 +26,7 @@ def parsed():
     what.add_argument("--real", metavar="FOLDER", help="beside the original peers, whose sources lie there")
     what.add_argument("--report", metavar="RESULTS.json", help="the pages once more, of these results")
     what.add_argument("--large", action="store_true", help="what takes long to set up")
+    what.add_argument("--waiting", action="store_true", help="until a waiting process has the key, on each database")
     parser.add_argument("--only", default="", help="scenarios whose names begin so")
     parser.add_argument("--build", default="build/release", help="where the programs are")
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # the arguments only
@@ -48,7 +49,8 @@ def parsed():
 
 
 def known_protocols():
-    everything = [*scenarios.full(), *scenarios.large(), *scenarios.hour(), *real.scenarios("")]
+    everything = [*scenarios.full(), *scenarios.large(), *scenarios.waiting(), *scenarios.hour(),
+                  *real.scenarios("")]
     return {protocol for each in everything for protocol in each.protocols} | set(scenarios.ORIGINALS)
 
 
@@ -75,6 +77,7 @@ def all_of(arguments):
             scenarios.smoke() if arguments.smoke else
             scenarios.hour() if arguments.hour else
             scenarios.large() if arguments.large else
+            scenarios.waiting() if arguments.waiting else
             real.scenarios(arguments.real) if arguments.real is not None else scenarios.full())
 
 
@@ -83,7 +86,7 @@ def chosen_by(arguments):
 
 
 def kind_of(arguments):
-    return next((kind for kind in ("real", "hour", "large") if getattr(arguments, kind)), "")
+    return next((kind for kind in ("real", "hour", "large", "waiting") if getattr(arguments, kind)), "")
 
 
 def measured(arguments):

@@ -25,6 +25,7 @@ COLUMNS = [
     ("wal_bytes_each", "WAL, bytes each", "{:,.0f}"),
     ("server_cpu_each", "server CPU, us each", "{:,.0f}"),
     ("thread_cpu_each", "client CPU, us each", "{:,.0f}"),
+    ("client_percent", "of a processor, %, each process", "{:,.2f}"),
     ("own_cpu_each", "own CPU, us each", "{:,.1f}"),
     ("bytes_each", "memory of a lease, bytes", "{:,.0f}"),
     ("dead_rows", "dead rows", "{:,.0f}"),
@@ -172,6 +173,6 @@ def write(run):
     plots.write(run, PLOTS)
     with open(f"bench/results/{name_of(run)}.md", "w", encoding="utf-8") as file:
         file.write(tables_of(run))
-    print(f"written: bench/results/{name_of(run)}.md" + ("" if run.get("kind") == "large" else f", plots in {PLOTS}"))
+    print(f"written: bench/results/{name_of(run)}.md" + ("" if run.get("kind") in ("large", "waiting") else f", plots in {PLOTS}"))
     if not run.get("kind"):
         page.write(summary_of(run), {name: each["rounds"] for name, each in run["scenarios"].items()})

@@ -218,6 +218,20 @@ def large():
     ]
 
 
+def waiting():
+    """How a process waits for a key of another one, by the way in which it learns of the release."""
+    ways = (("rowlock", "PostgreSQL", "postgres"), ("rowlock_soci", "PostgreSQL through SOCI", "postgres"),
+            ("rowlock_mariadb", "MariaDB", "mariadb"), ("rowlock_sqlite", "SQLite", "sqlite"))
+    scenarios = []
+    for protocol, words, server in ways:
+        scenarios += [
+            Scenario(f"handoff_{protocol}", f"{words}: one process waits, and comes at a random moment of a hold of "
+                     "400 ms", [protocol], one_waiter(), servers=(server,), length_ms=12_000, rounds=3),
+            Scenario(f"idle_{protocol}", f"{words}: one process waits for a key that is not released", [protocol],
+                     queue(1, 1), servers=(server,), length_ms=5000, warm_up_ms=10_000, rounds=2)]
+    return scenarios
+
+
 def full_load():
     """What 8 threads can do on this machine."""
     return Scenario("full_load", "8 threads in one process, a key each", [GROUPED], threads(8), rounds=9,
@@ -262,5 +276,6 @@ def quick():
 
 def smoke():
     """Every scenario once but the largest table, for a moment: whether it works, not how well."""
-    once = {each.name: each for each in [*full(), *large(), *hour(RATES[0])] if each.name != of_table(MOST_ROWS).name}
+    every = [*full(), *large(), *waiting(), *hour(RATES[0])]
+    once = {each.name: each for each in every if each.name != of_table(MOST_ROWS).name}
     return [dataclasses.replace(each, rounds=1, length_ms=200, warm_up_ms=50) for each in once.values()]

@@ -155,7 +155,8 @@ class ROWLOCK_EXPORT lock_table {
   /// A lease on `key`, or a refusal. One round trip if the row exists and is free (on PostgreSQL
   /// also if it is held). One more to read its holder; two more if the row is missing. On
   /// PostgreSQL at most two more in any case: see `store::acquire`. All waiters share their
-  /// statements: about one read a second for all keys that are waited for.
+  /// statements: for all keys that are waited for about one read a second, or, while a hold is
+  /// young whose release is not announced, at most twenty statements.
   ///
   /// The calling thread makes the first try. It takes as long as the store lets a call take (see
   /// `answer_timeout`), whatever `wait` says. After a lost answer the same attempt is sent once

@@ -27,6 +27,10 @@ namespace rowlock {
 /// try. All waiters share that read, which is made within 0.6 s of being due. For several rows it
 /// is a try of the first waiter. After a notification that another process took the key, the next
 /// read comes after a second, unless some waiter's `attempts` are limited.
+///
+/// Where releases are not announced, the next read comes after a twentieth of the time for which
+/// the key was held: after a second at most, and after 50 ms and the shortest `first_pause` at the
+/// least. It also comes after each pause of a waiter whose `attempts` are limited.
 struct retry_policy {
   /// Tries in all, the first one included; none: no limit.
   std::optional<unsigned> attempts = std::nullopt;

@@ -2,6 +2,7 @@
 #include "wait/key_queue.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "base/pause.hpp"
@@ -71,11 +72,23 @@ void key_queue::read_by(boot_clock::time_point when) { read_at_ = std::min(read_
 void key_queue::read_after_fault(boot_clock::time_point now) { read_by(now + after_fault); }
 
 void key_queue::suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by) {
-  const auto counts = [](const auto& each) { return each->policy.attempts.has_value(); };
-  if (std::any_of(waiting.begin(), waiting.end(), counts)) return;
+  if (has_limited_attempts()) return;
   const auto latest = answered_at_ + longest_unread;
   reads_suppressed_until_ = std::min(when, latest);
   read_at_ = std::min(read_by, latest);
+}
+
+void key_queue::poll_after(boot_clock::duration pause, boot_clock::time_point now) {
+  const auto first_pause = [](const auto& each) { return each->policy.first_pause; };
+  const auto shortest = std::ranges::min(waiting | std::views::transform(first_pause));
+  const auto when = now + std::max<boot_clock::duration>(pause, bounded(shortest));
+  read_by(when);
+  if (!has_limited_attempts()) reads_suppressed_until_ = when;
+}
+
+bool key_queue::has_limited_attempts() const {
+  return std::ranges::any_of(waiting,
+                             [](const auto& each) { return each->policy.attempts.has_value(); });
 }
 
 void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer answer,

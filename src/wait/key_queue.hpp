@@ -149,6 +149,10 @@ class key_queue {
   /// while a waiter has limited attempts. Any role may notify, so the row is read two seconds after
   /// its last answer, whatever the notifications say.
   void suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by);
+  /// Where releases are not announced: reads the row so long after `now`, but not before the
+  /// shortest pause of all waiters. Waiters with limited attempts have the row read after their own
+  /// pauses, too.
+  void poll_after(boot_clock::duration pause, boot_clock::time_point now);
   /// Handles a read that found the row free.
   void read_free(boot_clock::time_point now) { answered_at_ = now; }
   /// Handles a read of one of several rows that is live: at its end a try is due.
@@ -207,6 +211,7 @@ class key_queue {
                const waiter* tried_one);
   void try_those_due(boot_clock::time_point now, const waiter* tried_one);
   void end_done(refusal why, pending_results& ended);
+  [[nodiscard]] bool has_limited_attempts() const;
   template <class Condition>
   waiters take_if(const Condition& condition);
 

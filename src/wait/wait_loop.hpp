@@ -33,7 +33,7 @@ struct hint_sinks {
 
 /// For keys, one call tries all rows that may be free; the head of a line gets its turn and tries
 /// in its caller's thread. Now and then one call reads all rows that are waited for: less than
-/// twice a second once no new queue has come for a while.
+/// twice a second once no new queue has come for a while, or as `poll_pace.hpp` says.
 ///
 /// Thread-safety: all members may be called from any thread, except from `waiter::done`.
 class wait_loop final : private release_listener {

@@ -9,6 +9,7 @@
 
 #include "base/faults.hpp"
 #include "wait/outage.hpp"
+#include "wait/poll_pace.hpp"
 
 namespace rowlock::detail {
 
@@ -289,7 +290,9 @@ void wait_queue::was_tried(key_queue& queue, const waiter& one, const try_result
   if (how.fault != nullptr) {
     failed(key, how.fault, &one, ended);
   } else {
-    queue.line_refused(*how.refused, one, tried_at, time_->now(), ended);
+    const auto now = time_->now();
+    queue.line_refused(*how.refused, one, tried_at, now, ended);
+    poll(queue, shortest_poll_pause, now);
     settle(key);
   }
 }

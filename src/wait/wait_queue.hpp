@@ -162,13 +162,19 @@ class wait_queue {
       ROWLOCK_REQUIRES(mutex_);
   /// The row may be free: schedules a try, after those of processes with higher counts.
   void schedule_try(key_queue& queue, boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
+  /// If releases are not announced: schedules the next read of the queue's rows.
+  void poll(key_queue& queue, boot_clock::duration pause, boot_clock::time_point now) const
+      ROWLOCK_REQUIRES(mutex_);
   /// Those whose tries the loop makes; the others get their turn.
   waiters take_due_heads(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
-  static void take_head(key_queue& queue, waiters& heads);
+  void take_head(key_queue& queue, waiters& heads) ROWLOCK_REQUIRES(mutex_);
   /// During an outage: the head of one queue whose pause is over, round robin.
   waiters take_one_due_head(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   std::vector<lock_key> take_keys(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   [[nodiscard]] boot_clock::time_point next_read(boot_clock::time_point now) const
+      ROWLOCK_REQUIRES(mutex_);
+  /// How long after the last read the next one may come.
+  [[nodiscard]] boot_clock::duration reads_apart(boot_clock::time_point now) const
       ROWLOCK_REQUIRES(mutex_);
   /// When the next try is due, unless an event comes first.
   [[nodiscard]] boot_clock::time_point next_attempt() const ROWLOCK_REQUIRES(mutex_);
@@ -201,6 +207,7 @@ class wait_queue {
   std::map<lock_key, contention_backoff> backoffs_
       ROWLOCK_GUARDED_BY(mutex_);  // of keys that have or had queues
   boot_clock::time_point last_read_ ROWLOCK_GUARDED_BY(mutex_);
+  int tries_since_read_ ROWLOCK_GUARDED_BY(mutex_) = 0;
   boot_clock::time_point last_new_queue_ ROWLOCK_GUARDED_BY(mutex_);
   lock_key last_tried_ ROWLOCK_GUARDED_BY(mutex_);  // during an outage
   bool has_notifications_ ROWLOCK_GUARDED_BY(mutex_) = false;

@@ -6,6 +6,7 @@
 #include "base/pause.hpp"
 #include "batch/doubt.hpp"
 #include "wait/outage.hpp"
+#include "wait/poll_pace.hpp"
 #include "wait/wait_queue.hpp"
 
 namespace rowlock::detail {
@@ -16,8 +17,12 @@ using namespace std::chrono_literals;
 
 constexpr auto never = boot_clock::time_point::max();
 
-/// Time between two reads after a while without new waiters.
+/// Time between two reads after a while without new waiters, if releases are announced.
 constexpr auto between_reads = 600ms;
+
+/// Of the tries since the last read, so many put off the next one. More would put it off for ever
+/// while other rows are busy.
+constexpr int most_counted_tries = 3;
 
 /// After this many handoffs in a row other processes get a chance. `yield_time` is enough for one
 /// of them to be notified of the release and to try.
@@ -47,6 +52,7 @@ std::optional<wait_queue::work> wait_queue::await_work() {
     work due{.heads = take_due_heads(now)};
     const auto read_at = next_read(now);
     if (due.heads.empty() && read_at <= now) due.keys = take_keys(now);
+    if (!due.heads.empty()) ++tries_since_read_;
     if (!due.heads.empty() || !due.keys.empty()) {
       is_in_call_ = true;
       return due;
@@ -83,6 +89,7 @@ void wait_queue::take_head(key_queue& queue, waiters& heads) {
   head->is_being_tried = true;
   queue.freed_before_turn = queue.freed;
   if (head->turn) {
+    ++tries_since_read_;
     head->turn();
   } else {
     heads.push_back(head);
@@ -124,6 +131,7 @@ std::vector<lock_key> wait_queue::take_keys(boot_clock::time_point now) {
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   }
   last_read_ = now;
+  tries_since_read_ = 0;
   return keys;
 }
 
@@ -140,8 +148,19 @@ boot_clock::time_point wait_queue::next_read(boot_clock::time_point now) const {
   if (outage_.is_on()) return never;
   const auto next = reads_.first();
   if (next == never) return next;
-  const auto apart = std::min<boot_clock::duration>(between_reads, (now - last_new_queue_) / 2);
-  return std::max(next, last_read_ + apart);
+  return std::max(next, last_read_ + reads_apart(now));
+}
+
+boot_clock::duration wait_queue::reads_apart(boot_clock::time_point now) const {
+  if (has_notifications_) {
+    return std::min<boot_clock::duration>(between_reads, (now - last_new_queue_) / 2);
+  }
+  return shortest_poll_pause * (1 + std::min(tries_since_read_, most_counted_tries));
+}
+
+void wait_queue::poll(key_queue& queue, boot_clock::duration pause,
+                      boot_clock::time_point now) const {
+  if (!has_notifications_ && !queue.waiting.empty()) queue.poll_after(pause, now);
 }
 
 void wait_queue::answered(std::span<const std::shared_ptr<waiter>> heads,
@@ -170,7 +189,11 @@ void wait_queue::answered(const std::shared_ptr<waiter>& head, acquire_result& r
     return;
   }
   if (auto* queue = queue_of(key)) {
-    queue->answered(head, std::move(result.answer), tried_at, time_->now(), backoff_of(key), ended);
+    const auto now = time_->now();
+    queue->answered(head, std::move(result.answer), tried_at, now, backoff_of(key), ended);
+    // Another caller was faster, so its hold is young; only tries show whether a row is busy.
+    const bool is_busy = queue->last.reason == refusal_reason::busy;
+    poll(*queue, is_busy ? longest_poll_pause : shortest_poll_pause, now);
     settle(key);
   } else if (result.answer.status == acquire_status::granted) {
     ended.add_unwanted(head, *result.answer.version);
@@ -197,6 +220,7 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
       auto& line = *queue_of(*of_several);
       line.line_read_live(*seen, last_read_);
       if (has_notifications_) line.read_by(contention_backoff::mark_again_at(now));
+      poll(line, poll_pause_after(*seen), now);
       settle(*of_several);
     }
   }
@@ -208,6 +232,7 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
     return settle(key);
   }
   queue->read_live(*seen, last_read_, now, ended);
+  poll(*queue, poll_pause_after(*seen), now);
   if (auto* backoff = backoff_of(key)) {
     backoff->marked(now);
     queue->read_by(backoff->read_by());

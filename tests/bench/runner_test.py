@@ -212,12 +212,13 @@ class ArgumentsTest(unittest.TestCase):
 
 class ScenariosTest(unittest.TestCase):
     def test_have_names_of_their_own(self):
-        for some in (scenarios.full(), scenarios.large(), scenarios.quick()):
+        for some in (scenarios.full(), scenarios.large(), scenarios.waiting(), scenarios.quick()):
             names = [each.name for each in some]
             self.assertEqual(len(names), len(set(names)))
 
     def test_a_moment_is_spent_on_each_but_the_largest_table(self):
-        every = {each.name for each in [*scenarios.full(), *scenarios.large(), *scenarios.hour(1)]}
+        every = {each.name for each in [*scenarios.full(), *scenarios.large(), *scenarios.waiting(),
+                                        *scenarios.hour(1)]}
         self.assertEqual(every - {each.name for each in scenarios.smoke()}, {f"rows_{scenarios.MOST_ROWS}"})
 
 

@@ -3,16 +3,15 @@
 
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "rowlock/error.hpp"
+#include "wait/clock_for_one_thread.hpp"
 #include "wait/outage.hpp"
 #include "wait/wait_queue.hpp"
 
@@ -23,22 +22,6 @@ using namespace std::chrono_literals;
 
 using detail::wait_queue;
 using detail::wait_result;
-
-/// A clock on which no thread waits.
-class clock_for_one_thread final : public time_source {
- public:
-  struct nothing_is_due {};
-
-  [[nodiscard]] boot_clock::time_point now() const noexcept override { return now_; }
-  void wait_until(std::unique_lock<std::mutex>& /*lock*/, std::condition_variable& /*wakeup*/,
-                  boot_clock::time_point /*until*/) override {
-    throw nothing_is_due{};
-  }
-  void advance(boot_clock::duration step) { now_ += step; }
-
- private:
-  boot_clock::time_point now_{1h};
-};
 
 /// Without a loop: the test takes what is due.
 class SeveralRows : public testing::Test {
@@ -80,13 +63,7 @@ class SeveralRows : public testing::Test {
   one_in_line join() { return join({.refused = held(one_)}, {one_, other_}); }
   one_in_line join_behind() { return join({}, {}); }
 
-  wait_queue::work due() {
-    try {
-      return *queue_.await_work();
-    } catch (const clock_for_one_thread::nothing_is_due&) {
-      return {};
-    }
-  }
+  wait_queue::work due() { return clock_for_one_thread::due(queue_); }
   /// Whether this waiter gets a turn now, and no other.
   bool has_turn(const one_in_line& waiting) {
     const auto before = *waiting.turns;
@@ -109,6 +86,16 @@ class SeveralRows : public testing::Test {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (left[i] == 0s) continue;
       seen[i] = row_state{.key = rows[i], .version = {}, .owned = true, .remaining = left[i]};
+    }
+    queue_.were_read(rows, seen);
+  }
+  /// Each row has been held for so long.
+  void are_held(const std::vector<lock_key>& rows,
+                const std::vector<std::chrono::milliseconds>& ages) {
+    std::vector<std::optional<row_state>> seen;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      seen.push_back(row_state{
+          .key = rows[i], .version = {}, .owned = true, .held_for = ages[i], .remaining = 24h});
     }
     queue_.were_read(rows, seen);
   }
@@ -307,6 +294,24 @@ TEST_F(SeveralRows, ThatAreFoundFreeGiveTurns) {
   is_granted(second);
   EXPECT_TRUE(has_nobody_a_turn());
   EXPECT_FALSE(*third.end);
+}
+
+TEST_F(SeveralRows, WhoseReleaseIsNotAnnouncedAreRead) {
+  const retry_policy rarely{.first_pause = 10ms, .longest_pause = 24h, .jitter = false};
+  const auto waiting = join({.refused = held(one_)}, {one_, other_}, rarely);
+  int reads = 0;
+  for (auto end = time_->now() + 1s; time_->now() < end; time_->advance(1ms)) {
+    if (has_turn(waiting)) is_refused(waiting, {one_, other_});
+    if (read_.empty()) continue;
+    ++reads;
+    are_held({one_, other_}, {24h, 100ms});
+  }
+  EXPECT_GE(reads, 10);
+  EXPECT_LE(reads, 20);
+  time_->advance(100ms);
+  EXPECT_EQ(due().keys, (std::vector{one_, other_}));
+  are_read({one_, other_}, {24h, 0s});
+  EXPECT_TRUE(has_turn(waiting));
 }
 
 TEST_F(SeveralRows, ThatTwoLinesAwaitAreReadOnce) {
