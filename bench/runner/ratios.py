@@ -165,8 +165,8 @@ def all_of(results):
         add(f"handoff_{protocol}", f"{protocol}: handoff, median", longest,
             lambda runs, protocol=protocol: [each["handover_p50"] for each in runs[protocol]], at_least=False,
             unit="us")
-    add("idle_rowlock_sqlite", "rowlock_sqlite: of a processor while it waits, %", 0.5,
-        lambda runs: [each["client_percent"] for each in runs["rowlock_sqlite"]], at_least=False)
+    add("idle_rowlock_sqlite", "rowlock_sqlite: processor of one that waits, %", 0.5,
+        lambda runs: [each["client_percent"] for each in runs["rowlock_sqlite"]], at_least=False, is_count=True)
     add("queue", "64 waiters in 8 processes: statements a second", 16,
         lambda runs: [each["statements_per_second"] for each in runs[GROUPED]], at_least=False, is_count=True)
     if "rows_1000" in results:

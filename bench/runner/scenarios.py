@@ -226,7 +226,7 @@ def waiting():
     for protocol, words, server in ways:
         scenarios += [
             Scenario(f"handoff_{protocol}", f"{words}: one process waits, and comes at a random moment of a hold of "
-                     "400 ms", [protocol], one_waiter(), servers=(server,), length_ms=12_000, rounds=3),
+                     "400 ms", [protocol], one_waiter(), servers=(server,), length_ms=8000),
             Scenario(f"idle_{protocol}", f"{words}: one process waits for a key that is not released", [protocol],
                      queue(1, 1), servers=(server,), length_ms=5000, warm_up_ms=10_000, rounds=2)]
     return scenarios

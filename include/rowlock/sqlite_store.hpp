@@ -38,6 +38,10 @@ struct sqlite_options {
 /// `read` and `list` work, and every other call is `unavailable`. A purge deletes the idle rows
 /// that it found in one transaction; other writers wait for it.
 ///
+/// A thread of its own notices writes to the file from the first wait of a `lock_table` on, where
+/// the system reports them (inotify): the waiters then read. On a connection from the application
+/// only if a call was made before.
+///
 /// In a child of fork() a file that was open before is `misuse`: SQLite's locks on it stay with the
 /// parent. Open it only after the fork, or destroy every store and connection on it before.
 /// Thread-safe; calls run one at a time.
@@ -54,9 +58,7 @@ class ROWLOCK_EXPORT sqlite_store final : public passing_store {
 
  protected:
   void pass(store_call made, work_on_store work) override;
-  std::unique_ptr<subscription> do_listen(release_listener& /*listener*/) override {
-    return nullptr;
-  }
+  std::unique_ptr<subscription> do_listen(release_listener& listener) override;
   /// A file has one writer.
   [[nodiscard]] store_limits do_limits() const noexcept override {
     return {.statements_at_once = 1};

@@ -54,7 +54,7 @@ lease_keeper::lease_keeper(store& target, lock_options options)
               events_.emit_fault(fault_operation::acquire, first, keys, fault, took);
             },
             {.asked = [this](const lock_key* key) { registry_.may_be_asked(key); },
-             .changed = [this](const lock_key* key) { watcher_.may_have_changed(key); }}},
+             .changed = [this](const lock_key* key) { return watcher_.may_have_changed(key); }}},
       watcher_{target_, options_.time},
       deferred_{batcher_, registry_, events_, options_.time,
                 [this](const lock_key& key) { queue_.released(key); }},

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -88,6 +89,10 @@ class soci_backend {
   /// with its values, so they are never nested and their texts never copied.
   [[nodiscard]] virtual std::unique_ptr<detail::session> make_session(
       std::shared_ptr<soci::session> session, const soci_options& options) const = 0;
+
+  /// Makes the subscription of a store that has such a session. Null: releases are not announced.
+  using listen = std::function<std::unique_ptr<subscription>(release_listener&)>;
+  [[nodiscard]] virtual listen way_to_listen(soci::session& /*session*/) const { return {}; }
 
   /// Creates the database if it is a file; otherwise does nothing.
   virtual void create_database(const std::string& /*parameters*/) const {}

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/limits.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "soci/backend.hpp"
 #include "store/changing_target.hpp"
@@ -83,7 +84,16 @@ class soci_sessions final : public detail::session_source {
   std::unique_ptr<detail::session> open() override {
     auto opened = open_();
     const auto& backend = through_soci::backend_of(*opened);
+    {
+      const detail::checked_lock lock{mutex_};
+      listen_ = backend.way_to_listen(*opened);
+    }
     return backend.make_session(std::move(opened), options_);
+  }
+
+  std::unique_ptr<subscription> listen(release_listener& listener) override {
+    const detail::checked_lock lock{mutex_};
+    return listen_ ? listen_(listener) : nullptr;
   }
 
   [[nodiscard]] store_limits limits() const noexcept override { return limits_; }
@@ -92,6 +102,9 @@ class soci_sessions final : public detail::session_source {
   const soci_options options_;
   const open_any open_;
   store_limits limits_;
+  detail::checked_mutex mutex_;
+  through_soci::soci_backend::listen listen_
+      ROWLOCK_GUARDED_BY(mutex_);  // empty before a session is open
 };
 
 std::unique_ptr<detail::session_source> sessions_of(const std::string& connection_string,

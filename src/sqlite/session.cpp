@@ -179,6 +179,9 @@ class file_session final : public session {
       : file_{std::move(file)}, table_{table}, turn_timeout_{turn_timeout} {}
 
   void end_next_call_at(busy_wait::clock::time_point end) override { end_ = end; }
+  [[nodiscard]] std::string file() const override {
+    return database_ == nullptr ? std::string{} : file_of(database_);
+  }
 
   /// Does nothing: sessions may have different files, and each file is checked when it is opened.
   void check_table() override {}

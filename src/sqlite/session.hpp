@@ -44,6 +44,8 @@ class session : public detail::session {
  public:
   /// The next call waits for the file until `end`, instead of for `turn_timeout`.
   virtual void end_next_call_at(busy_wait::clock::time_point end) = 0;
+  /// The path of the file; empty before the first call.
+  [[nodiscard]] virtual std::string file() const = 0;
 };
 
 /// `table` must outlive the session.

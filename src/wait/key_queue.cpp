@@ -2,7 +2,6 @@
 #include "wait/key_queue.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "base/pause.hpp"
@@ -79,9 +78,10 @@ void key_queue::suppress_reads_until(boot_clock::time_point when, boot_clock::ti
 }
 
 void key_queue::poll_after(boot_clock::duration pause, boot_clock::time_point now) {
-  const auto first_pause = [](const auto& each) { return each->policy.first_pause; };
-  const auto shortest = std::ranges::min(waiting | std::views::transform(first_pause));
-  const auto when = now + std::max<boot_clock::duration>(pause, bounded(shortest));
+  const auto pause_of = [](const auto& each) { return each->policy.first_pause; };
+  const auto shortest = std::ranges::min_element(waiting, {}, pause_of);
+  const auto when =
+      now + std::max<boot_clock::duration>(pause, bounded((*shortest)->policy.first_pause));
   read_by(when);
   if (!has_limited_attempts()) reads_suppressed_until_ = when;
 }

@@ -39,7 +39,7 @@ void wait_loop::listen() {
   if (has_listened_) return;
   subscription_ = batcher_.target().listen(*this);
   has_listened_ = true;
-  if (subscription_ != nullptr) queue_.use_notifications();
+  if (subscription_ != nullptr && subscription_->names_keys()) queue_.use_notifications();
 }
 
 void wait_loop::close() {

@@ -27,8 +27,8 @@ class outage;
 struct hint_sinks {
   /// The holder was asked to yield.
   std::function<void(const lock_key* key)> asked = [](const lock_key*) {};
-  /// The row has changed.
-  std::function<void(const lock_key* key)> changed = [](const lock_key*) {};
+  /// The row has changed. Returns whether it matters.
+  std::function<bool(const lock_key* key)> changed = [](const lock_key*) { return false; };
 };
 
 /// For keys, one call tries all rows that may be free; the head of a line gets its turn and tries
@@ -68,6 +68,10 @@ class wait_loop final : private release_listener {
   void released(const lock_key& key) noexcept override {
     queue_.released(key);
     hints_.changed(&key);
+  }
+  bool changed() noexcept override {
+    const bool is_awaited = queue_.changed();
+    return hints_.changed(nullptr) || is_awaited;
   }
   void taken(const lock_key& key, const grant_times& lasts) noexcept override {
     queue_.taken(key, lasts);

@@ -266,6 +266,15 @@ void wait_queue::released(const lock_key& key) {
   wake_.notify_one();
 }
 
+bool wait_queue::changed() {
+  if (!has_waited_) return false;
+  const checked_lock lock{mutex_};
+  if (queues_.empty()) return false;
+  has_changed_ = true;
+  wake_.notify_one();
+  return true;
+}
+
 void wait_queue::report_try(const std::shared_ptr<waiter>& one, const try_result& how,
                             std::vector<lock_key> awaited, boot_clock::time_point tried_at) {
   pending_results ended;

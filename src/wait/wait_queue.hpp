@@ -104,6 +104,7 @@ class wait_queue {
   void use_notifications();
   /// Notifications, as in `release_listener`.
   void released(const lock_key& key);
+  bool changed();
   void taken(const lock_key& key, const release_listener::grant_times& lasts);
   void listening();
 
@@ -173,7 +174,7 @@ class wait_queue {
   std::vector<lock_key> take_keys(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   [[nodiscard]] boot_clock::time_point next_read(boot_clock::time_point now) const
       ROWLOCK_REQUIRES(mutex_);
-  /// How long after the last read the next one may come.
+  /// How long after the last read the next one may come, unless a hint asks for it.
   [[nodiscard]] boot_clock::duration reads_apart(boot_clock::time_point now) const
       ROWLOCK_REQUIRES(mutex_);
   /// When the next try is due, unless an event comes first.
@@ -207,6 +208,8 @@ class wait_queue {
   std::map<lock_key, contention_backoff> backoffs_
       ROWLOCK_GUARDED_BY(mutex_);  // of keys that have or had queues
   boot_clock::time_point last_read_ ROWLOCK_GUARDED_BY(mutex_);
+  boot_clock::duration last_read_took_ ROWLOCK_GUARDED_BY(mutex_){};
+  bool has_changed_ ROWLOCK_GUARDED_BY(mutex_) = false;  // some row, since the last read
   int tries_since_read_ ROWLOCK_GUARDED_BY(mutex_) = 0;
   boot_clock::time_point last_new_queue_ ROWLOCK_GUARDED_BY(mutex_);
   lock_key last_tried_ ROWLOCK_GUARDED_BY(mutex_);  // during an outage

@@ -85,14 +85,15 @@ void key_watcher::remove(const std::shared_ptr<watched_entry>& ended) noexcept {
   ended->close();
 }
 
-void key_watcher::may_have_changed(const lock_key* key) {
+bool key_watcher::may_have_changed(const lock_key* key) {
   const checked_lock lock{mutex_};
   for (const auto& each : watched_) {
     if (key != nullptr && each->key != *key) continue;
     may_be_new_ = true;
     wake_.notify_one();
-    return;
+    return true;
   }
+  return false;
 }
 
 void key_watcher::close() noexcept {

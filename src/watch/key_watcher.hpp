@@ -63,8 +63,8 @@ class key_watcher {
   std::shared_ptr<watched_entry> add(lock_key key, watch_callback callback);
   void remove(const std::shared_ptr<watched_entry>& ended) noexcept;
 
-  /// A hint; null: any key.
-  void may_have_changed(const lock_key* key);
+  /// A hint; null: any key. Returns whether such a key is watched.
+  bool may_have_changed(const lock_key* key);
 
   /// Ends the reads, after the one under way, and then the calls.
   void close() noexcept;

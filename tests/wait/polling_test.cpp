@@ -151,5 +151,57 @@ TEST_F(Polling, DoesNotReadWhatOnlyATryShows) {
   EXPECT_LE(reads_in(2s).size(), 3);
 }
 
+/// A store hints that some row has changed.
+class HintedPolling : public Polling {
+ protected:
+  [[nodiscard]] bool is_due() {
+    const auto due = clock_for_one_thread::due(queue_);
+    time_->advance(reads_take_);
+    answer(due);
+    return !due.keys.empty();
+  }
+  /// Whether a read is due after `pause`, and not before.
+  [[nodiscard]] bool is_due_after(boot_clock::duration pause) {
+    time_->advance(pause - 1ms);
+    if (is_due()) return false;
+    time_->advance(1ms);
+    return is_due();
+  }
+
+  boot_clock::duration reads_take_{};
+};
+
+TEST_F(HintedPolling, ReadsAtOnce) {
+  hold(key_, 1min);
+  wait_for_key(key_, every(24h));
+  EXPECT_FALSE(is_due());
+  EXPECT_TRUE(queue_.changed());
+  EXPECT_TRUE(is_due());
+  time_->advance(1h);
+  EXPECT_FALSE(is_due());
+}
+
+TEST_F(HintedPolling, ReadsNoMoreOftenThanEachFiveMilliseconds) {
+  hold(key_, 1min);
+  wait_for_key(key_, every(24h));
+  queue_.changed();
+  EXPECT_TRUE(is_due());
+  queue_.changed();
+  EXPECT_TRUE(is_due_after(5ms));
+}
+
+TEST_F(HintedPolling, SpendsAFiftiethOfTheTimeAtMost) {
+  hold(key_, 1min);
+  wait_for_key(key_, every(24h));
+  reads_take_ = 2ms;
+  queue_.changed();
+  EXPECT_TRUE(is_due());
+  queue_.changed();
+  reads_take_ = 0ms;
+  EXPECT_TRUE(is_due_after(98ms));
+}
+
+TEST_F(HintedPolling, IsNotForKeysThatNobodyWaitsFor) { EXPECT_FALSE(queue_.changed()); }
+
 }  // namespace
 }  // namespace rowlock::tests

@@ -30,6 +30,9 @@ class ROWLOCK_EXPORT release_listener {
 
   /// A hint: the key may have been released.
   virtual void released(const lock_key& key) noexcept = 0;
+  /// A hint of a store that does not know the key: some may have been released. Returns whether any
+  /// is waited for; if not, the next hint may come later.
+  virtual bool changed() noexcept { return false; }
   /// How long a grant lasts unless renewed, and how long its release will be announced.
   struct grant_times {
     std::chrono::microseconds lease{};
@@ -51,6 +54,9 @@ class ROWLOCK_EXPORT subscription {
   subscription(const subscription&) = delete;
   subscription& operator=(const subscription&) = delete;
   virtual ~subscription() = default;
+
+  /// Whether releases are announced with their keys. If not, only `changed` is called.
+  [[nodiscard]] virtual bool names_keys() const noexcept { return true; }
 };
 
 /// How best to call a store. No promise depends on it.
@@ -255,10 +261,10 @@ class ROWLOCK_EXPORT store : public store_admin {
   /// far as this role may see it. The lock may already be over. One more round trip a row.
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys,
                                              read_mode mode = read_mode::committed);
-  /// Notifies `listener` of releases and grants of watched rows, and of requests to yield. The
-  /// listener and the store must outlive the subscription. Notifications may be lost or wrong.
-  /// Null: this store announces nothing. No round trip: listening starts, and restarts, in the
-  /// background. Ending it waits at most for a connection being opened.
+  /// Notifies `listener` of releases and grants of watched rows and of requests to yield, or that
+  /// any row has changed. The listener and the store must outlive the subscription. Notifications
+  /// may be lost or wrong. Null: this store announces nothing. No round trip: listening starts, and
+  /// restarts, in the background. Ending it waits at most for a connection being opened.
   std::unique_ptr<subscription> listen(release_listener& listener) {
     home().require();
     return do_listen(listener);

@@ -11,6 +11,7 @@
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/failure.hpp"
+#include "sqlite/file_watch.hpp"
 #include "sqlite/immediate.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/session.hpp"
@@ -134,6 +135,12 @@ class sqlite_backend_type final : public soci_backend {
     reconnect_if_moved(*session);
     return sqlite::make_session(std::make_unique<file_of_session>(std::move(session), options),
                                 options.table, options.turn_timeout);
+  }
+
+  [[nodiscard]] listen way_to_listen(::soci::session& session) const override {
+    return [file = sqlite::file_of(handle_of(session))](release_listener& listener) {
+      return sqlite::watch_file(file, listener);
+    };
   }
 
   void create_database(const std::string& parameters) const override {

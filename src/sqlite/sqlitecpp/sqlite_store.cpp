@@ -11,6 +11,7 @@
 #include "base/timed_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
+#include "sqlite/file_watch.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/session.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
@@ -115,7 +116,18 @@ class sqlite_store::impl {
     }
   }
 
+  std::unique_ptr<subscription> listen(release_listener& listener) {
+    return sqlite::watch_file(factory_ ? file_of_session() : path_, listener);
+  }
+
  private:
+  /// Empty if no call has opened the file, or another one has the connection.
+  std::string file_of_session() {
+    if (!mutex_.try_lock_until(busy_wait::clock::now() + options_.turn_timeout)) return {};
+    const detail::timed_lock ticket{mutex_};
+    return session_ == nullptr ? std::string{} : session_->file();
+  }
+
   std::unique_ptr<sqlite::session> opened() {
     return sqlite::make_session(
         std::make_unique<database_of_store>(path_, factory_, options_.allow_network_file_system),
@@ -141,6 +153,10 @@ sqlite_store::sqlite_store(connect factory, sqlite_options options)
 sqlite_store::~sqlite_store() = default;
 
 void sqlite_store::pass(store_call /*made*/, work_on_store work) { impl_->run(work); }
+
+std::unique_ptr<subscription> sqlite_store::do_listen(release_listener& listener) {
+  return impl_->listen(listener);
+}
 
 std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table,
                                       history_option history) {
