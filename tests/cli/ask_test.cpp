@@ -54,7 +54,7 @@ TEST_P(CliAskTest, ForAFreeKeySaysSo) {
 
 TEST_P(CliAskTest, EndsATermAndTheCommandGetsSigterm) {
   child_process leading{
-      rowlock("lead", {"--type", "service", "--source", "1", "--ttl", "1s", "--", "sleep", "600"})};
+      rowlock("lead", {"--type", "service", "--source", "1", "--ttl", "3s", "--", "sleep", "600"})};
   errors_with("leads service/1", leading);
   EXPECT_EQ(ask("service", "1").code, 0);
   const std::string asked = "ann asks for service/1: deploy of 7; sent the command SIGTERM";
@@ -70,7 +70,7 @@ TEST_P(CliAskTest, EndsATermAndTheCommandGetsSigterm) {
 TEST_P(CliAskTest, SendsACommandTheSignalThatItWants) {
   child_process running{
       script_under_lock("trap 'kill $!; exit 0' USR1; sleep 600 & echo ready >&2; wait",
-                        {"--on-ask", "USR1", "--ttl", "1s"})};
+                        {"--on-ask", "USR1", "--ttl", "3s"})};
   errors_with("ready", running);
   EXPECT_EQ(ask("invoice", "42").code, 0);
   const auto ended = result_of(running);

@@ -57,7 +57,7 @@ TEST_P(Ask, OfNoHolderIsLost) {
 }
 
 TEST_P(Ask, ReachesTheHolder) {
-  lock_table ours{*rows_, {.ttl = 2s, .holder = "ours"}};
+  lock_table ours{*rows_, {.ttl = 6s, .holder = "ours"}};
   lock_table theirs{*rows_, {.ttl = 1h, .holder = "theirs"}};
   const lease held = *ours.try_acquire(key_);
   const auto wanted = held.wanted();
