@@ -11,7 +11,8 @@
 
 namespace rowlock::detail {
 
-struct risk {
+class risk {
+ public:
   risk(std::chrono::microseconds before_deadline, std::function<void(bool)> callback)
       : before{before_deadline}, told{std::move(callback)} {}
 

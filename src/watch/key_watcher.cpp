@@ -1,6 +1,7 @@
 // The thread that reads the watched keys of a lock_table.
 #include "watch/key_watcher.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -87,13 +88,13 @@ void key_watcher::remove(const std::shared_ptr<watched_entry>& ended) noexcept {
 
 bool key_watcher::may_have_changed(const lock_key* key) {
   const checked_lock lock{mutex_};
-  for (const auto& each : watched_) {
-    if (key != nullptr && each->key != *key) continue;
+  const bool is_watched = std::ranges::any_of(
+      watched_, [key](const auto& each) { return key == nullptr || each->key == *key; });
+  if (is_watched) {
     may_be_new_ = true;
     wake_.notify_one();
-    return true;
   }
-  return false;
+  return is_watched;
 }
 
 void key_watcher::close() noexcept {
