@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <stop_token>
@@ -183,6 +184,33 @@ std::string request_in_words(const lease& held, int sent) {
          "; sent the command SIG" + sigabbrev_np(sent);
 }
 
+/// Sends the command a signal, once, when the holder is asked to yield.
+class yielding {
+ public:
+  /// `asked` is raised when the holder is asked; it must outlive this.
+  yielding(const lease& held, std::optional<int> number, const wakeup& asked)
+      : held_{held},
+        number_{number},
+        on_request_{number ? held.wanted() : std::stop_token{}, [&asked] { asked.raise(); }} {}
+
+  [[nodiscard]] bool was_asked() const { return was_asked_; }
+
+  /// `event` is that of the wakeup.
+  void handle(pollfd& event, const child_process& child) {
+    if (event.revents == 0) return;
+    event.fd = -1;  // seen: poll() ignores it from now on
+    was_asked_ = true;
+    say(request_in_words(held_, *number_));
+    child.send(*number_);
+  }
+
+ private:
+  const lease& held_;
+  const std::optional<int> number_;
+  const std::stop_callback<std::function<void()>> on_request_;
+  bool was_asked_ = false;
+};
+
 /// True if one of them requests the end. The command stops and continues with this process: a
 /// stopped process renews no lease, so its command must not run on.
 bool pass_on(signal_queue& signals, const child_process& child) {
@@ -251,19 +279,17 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
   child.begin();
 
   const std::stop_callback on_loss{held.lost(), [&lost] { lost.raise(); }};
-  const std::stop_callback on_request{on_ask ? held.wanted() : std::stop_token{},
-                                      [&asked] { asked.raise(); }};
+  yielding yields{held, on_ask, asked};
   eviction evicted{child, grace};
   std::array<pollfd, 3> events{{{signals.descriptor(), POLLIN, 0},
                                 {lost.descriptor(), POLLIN, 0},
                                 {asked.descriptor(), POLLIN, 0}}};
   bool is_end_requested = false;
   bool was_lost = false;
-  bool was_asked = false;
   for (;;) {
     const auto code = child.ended();
     if (code) {
-      if (!child.has_left_others()) return {*code, is_end_requested, was_lost, was_asked};
+      if (!child.has_left_others()) return {*code, is_end_requested, was_lost, yields.was_asked()};
       if (!evicted.has_begun()) {
         evicted.begin("the command has ended, but not all that it has started: sent that");
       }
@@ -282,12 +308,7 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
         evicted.begin("lost " + in_words(held.key()) + " while the command was running: sent it");
       }
     }
-    if (events[2].revents != 0) {
-      events[2].fd = -1;
-      was_asked = true;
-      say(request_in_words(held, *on_ask));
-      child.send(*on_ask);
-    }
+    yields.handle(events[2], child);
     evicted.go_on();
   }
 }
