@@ -51,8 +51,9 @@ class SqliteWatch : public migrated_soci_sqlite_test {
   void expect_woken(store& rows) {
     auto held = theirs_.try_acquire(key_);
     watched_store watched{rows};
+    std::future<outcome<lease>> waiting;  // the end of the lock_table ends it, where no hint came
     lock_table ours{watched, {.ttl = 1h}};
-    auto waiting = std::async(std::launch::async, [&] {
+    waiting = std::async(std::launch::async, [&] {
       return ours.try_acquire(key_, {.wait = retry_policy{.first_pause = 1h, .longest_pause = 1h}});
     });
     watched.await_refusals(1);
