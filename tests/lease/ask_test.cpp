@@ -97,6 +97,23 @@ TEST_F(LeaseAsk, AboutAnEarlierLeaseIsNotOfTheNext) {
   EXPECT_FALSE(next.asked());
 }
 
+TEST_F(LeaseAsk, OfTheHolderThatFollowsAfterALossIsNotOurs) {
+  rows_.let_listen();
+  const lease held = acquire("a");
+  const auto wanted = held.wanted();
+  rows_.await_answers("read", 1);
+  force_release(rows_.rows(), key_, held.token(), "a test");
+  lock_table theirs{rows_.rows(), {.ttl = 30s, .time = time_}};
+  const auto next = theirs.try_acquire(key_);
+  ask_from_afar();
+  for (std::size_t reads = 2; reads <= 3; ++reads) {  // the second one follows what the first does
+    rows_.listener().asked(key_);
+    rows_.await_answers("read", reads);
+  }
+  EXPECT_FALSE(held.asked());
+  EXPECT_FALSE(wanted.stop_requested());
+}
+
 TEST_F(LeaseAsk, AfterTheEndChangesNothing) {
   lease over = acquire("a");
   over.release();
